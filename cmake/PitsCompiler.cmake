@@ -1,0 +1,20 @@
+# How every target of pits is compiled. Nothing here may change the meaning of floating-point code
+# (no -ffast-math, no -march=native): results are promised to the bit for a seed and a SIMD target.
+add_library(pits_options INTERFACE)
+target_compile_options(pits_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+  -ffp-contract=off               # the same bits whether or not the compiler would fuse a multiply-add
+  -fno-math-errno)                # lets sqrt vectorise
+if(PITS_WERROR)
+  target_compile_options(pits_options INTERFACE -Werror)
+endif()
+if(PITS_SANITIZE)
+  target_compile_options(pits_options INTERFACE -fsanitize=${PITS_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(pits_options INTERFACE -fsanitize=${PITS_SANITIZE})
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()

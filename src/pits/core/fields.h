@@ -1,0 +1,130 @@
+// The list of a config's fields: one list serves the command line, TOML, Python keywords, the resolved config
+// of a run directory, and the checks of its values.
+//
+//   struct LinTsConfig { double lambda = 0.25; int initial_pulls = 2; };
+//   Fields fields(LinTsConfig& c) {
+//     return Fields{}
+//         .add("lambda", c.lambda, "prior precision", above(0))
+//         .add("initial_pulls", c.initial_pulls, "forced pulls of each action", at_least(0));
+//   }
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "pits/core/error.h"
+
+namespace pits {
+
+// The numbers a field admits.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_open = false;
+
+  bool admits(double x) const { return std::isfinite(x) && (low_open ? x > low : x >= low) && x <= high; }
+  std::string describe() const;  // "at least 1", "above 0 and at most 1"
+};
+
+inline Range any_number() { return {}; }
+inline Range at_least(double low) { return {.low = low}; }
+inline Range above(double low) { return {.low = low, .low_open = true}; }
+inline Range between(double low, double high) { return {.low = low, .high = high}; }
+
+// An enumeration a config can hold specialises this with its names in order of value 0, 1, ...
+template <class E>
+struct EnumNames;  // static const std::vector<std::string>& names();
+
+// Text to value and back. Throw an Error that says what would be right, without naming the field.
+void parse_value(std::string_view text, int& out);
+void parse_value(std::string_view text, double& out);
+void parse_value(std::string_view text, float& out);
+void parse_value(std::string_view text, bool& out);
+void parse_value(std::string_view text, std::string& out);
+void parse_value(std::string_view text, std::vector<int>& out);  // "50,50"; "" or "none" is empty
+void parse_value(std::string_view text, std::vector<double>& out);
+int parse_enum(std::string_view text, const std::vector<std::string>& names);
+
+std::string format_value(int x);
+std::string format_value(double x);
+std::string format_value(float x);
+std::string format_value(bool x);
+std::string format_value(const std::string& x);
+std::string format_value(const std::vector<int>& x);
+std::string format_value(const std::vector<double>& x);
+
+template <class E>
+requires std::is_enum_v<E>
+void parse_value(std::string_view text, E& out) { out = static_cast<E>(parse_enum(text, EnumNames<E>::names())); }
+
+template <class E>
+requires std::is_enum_v<E> std::string format_value(E x) {
+  return EnumNames<E>::names().at(static_cast<std::size_t>(x));
+}
+
+void check_value(double x, const Range& range);  // throws "must be at least 1, not 0"
+void check_values(const std::vector<double>& xs, const Range& range);
+
+struct Field {
+  std::string name;
+  std::string doc;
+  std::function<void(std::string_view)> set;
+  std::function<std::string()> get;
+  std::function<void()> check;
+};
+
+class Fields {
+ public:
+  template <class T>
+  Fields& add(std::string name, T& value, std::string doc, Range range = any_number()) & {
+    Field field{.name = std::move(name), .doc = std::move(doc), .set = {}, .get = {}, .check = {}};
+    field.set = [&value](std::string_view text) { parse_value(text, value); };
+    field.get = [&value] { return format_value(value); };
+    field.check = [&value, range] { check_field(value, range); };
+    list_.push_back(std::move(field));
+    return *this;
+  }
+  template <class T>
+  Fields&& add(std::string name, T& value, std::string doc, Range range = any_number()) && {
+    return std::move(this->add(std::move(name), value, std::move(doc), range));
+  }
+  Fields&& merge(Fields&& other) &&;
+
+  const std::vector<Field>& list() const { return list_; }
+  bool has(std::string_view name) const;
+  // Parses and checks; an unknown name gets a "did you mean", a bad value names the field.
+  void set(std::string_view name, std::string_view text);
+  // Checks every value: for configs made in C++ rather than from text.
+  void check() const;
+
+ private:
+  template <class T>
+  static void check_field(const T& value, const Range& range) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return;
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      check_value(static_cast<double>(value), range);
+    } else if constexpr (requires { std::vector<double>(value.begin(), value.end()); } &&
+                         !std::is_same_v<T, std::string>) {
+      check_values(std::vector<double>(value.begin(), value.end()), range);
+    }
+  }
+
+  std::vector<Field> list_;
+};
+
+// A config whose values all pass the checks of its list of fields, or an Error.
+template <class Config>
+Config checked(Config config) {
+  fields(config).check();
+  return config;
+}
+
+}  // namespace pits

@@ -1,0 +1,132 @@
+#include "pits/core/optimizer.h"
+
+#include <cmath>
+
+namespace pits {
+namespace {
+
+template <class T>
+void sgd(std::span<T> theta, std::span<const T> v, T step) {
+  for (std::size_t i = 0; i < theta.size(); ++i) theta[i] += step * v[i];
+}
+
+// Bounded by the step; the released code's AdaGrad, whose history is reset at every call.
+template <class T>
+void sign(std::span<T> theta, std::span<const T> v, T step, T epsilon) {
+  for (std::size_t i = 0; i < theta.size(); ++i) theta[i] += step * (v[i] / (std::abs(v[i]) + epsilon));
+}
+
+// Duchi et al. 2011.
+template <class T>
+void adagrad(std::span<T> theta, std::span<const T> v, std::span<T> sum, T step, T epsilon) {
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    sum[i] += v[i] * v[i];
+    theta[i] += step * v[i] / (std::sqrt(sum[i]) + epsilon);
+  }
+}
+
+// Tieleman and Hinton 2012.
+template <class T>
+void rmsprop(std::span<T> theta, std::span<const T> v, std::span<T> mean_square, T step, T rho, T epsilon) {
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    mean_square[i] = rho * mean_square[i] + (T{1} - rho) * v[i] * v[i];
+    theta[i] += step * v[i] / (std::sqrt(mean_square[i]) + epsilon);
+  }
+}
+
+// Kingma and Ba 2015; the bias corrections are folded into the step and epsilon-side root.
+template <class T>
+struct Adam {
+  T beta1, beta2, step, root_correction, epsilon;
+  void operator()(std::span<T> theta, std::span<const T> v, std::span<T> m, std::span<T> s) const {
+    for (std::size_t i = 0; i < theta.size(); ++i) {
+      m[i] = beta1 * m[i] + (T{1} - beta1) * v[i];
+      s[i] = beta2 * s[i] + (T{1} - beta2) * v[i] * v[i];
+      theta[i] += step * m[i] / (std::sqrt(s[i]) * root_correction + epsilon);
+    }
+  }
+};
+
+template <class T>
+Adam<T> adam_at(const OptimizerConfig& c, double step, std::int64_t k) {
+  const double mean_correction = 1.0 / (1.0 - std::pow(c.momentum, static_cast<double>(k)));
+  const double square_correction = 1.0 / (1.0 - std::pow(c.second_moment, static_cast<double>(k)));
+  return {static_cast<T>(c.momentum), static_cast<T>(c.second_moment), static_cast<T>(step * mean_correction),
+          static_cast<T>(std::sqrt(square_correction)), static_cast<T>(c.epsilon)};
+}
+
+}  // namespace
+
+const std::vector<std::string>& EnumNames<Rule>::names() {
+  static const std::vector<std::string> names = {"sgd", "adagrad", "rmsprop", "adam", "sign"};
+  return names;
+}
+
+const std::vector<std::string>& EnumNames<Schedule>::names() {
+  static const std::vector<std::string> names = {"constant", "inverse", "exponential"};
+  return names;
+}
+
+Fields fields(OptimizerConfig& c) {
+  return Fields{}
+      .add("optimizer", c.rule, "sgd, adagrad, rmsprop, adam or sign")
+      .add("step", c.step, "step size", above(0))
+      .add("schedule", c.schedule, "constant, inverse: step/(1+decay·k), exponential: step·exp(−decay·k)")
+      .add("decay", c.decay, "rate of the schedule, per training step", at_least(0))
+      .add("clip", c.clip, "largest norm of a particle's velocity; 0 does not clip", at_least(0))
+      .add("momentum", c.momentum, "Adam's beta1", between(0, 0.9999))
+      .add("second_moment", c.second_moment, "Adam's beta2, RMSProp's rho", between(0, 0.999999))
+      .add("epsilon", c.epsilon, "added to the root; sign: v/(|v| + epsilon)", above(0));
+}
+
+double step_size(const OptimizerConfig& config, std::int64_t steps_done) {
+  const auto k = static_cast<double>(steps_done);
+  switch (config.schedule) {
+    case Schedule::constant: return config.step;
+    case Schedule::inverse: return config.step / (1.0 + config.decay * k);
+    case Schedule::exponential: return config.step * std::exp(-config.decay * k);
+  }
+  throw failed("step_size: schedule {} is not in the enumeration", static_cast<int>(config.schedule));
+}
+
+template <class T>
+void clip_rows(MatrixView<T> velocity, double limit) {
+  if (limit <= 0.0) return;
+  for (std::size_t i = 0; i < velocity.rows(); ++i) {
+    double square = 0.0;
+    for (const T x : velocity.row(i)) square += static_cast<double>(x) * static_cast<double>(x);
+    const double norm = std::sqrt(square);
+    if (norm <= limit) continue;
+    for (T& x : velocity.row(i)) x = static_cast<T>(x * (limit / norm));
+  }
+}
+
+template <class T>
+void Optimizer<T>::ascend(MatrixView<T> theta, MatrixView<T> velocity) {
+  clip_rows(velocity, config_.clip);
+  const bool needs_first = config_.rule == Rule::adam;
+  const bool needs_second = config_.rule != Rule::sgd && config_.rule != Rule::sign;
+  if (needs_first && first_.size() != theta.size()) first_.reshape(theta.rows(), theta.cols());
+  if (needs_second && second_.size() != theta.size()) second_.reshape(theta.rows(), theta.cols());
+
+  const double step = next_step_size();
+  ++steps_done_;
+  const T eta = static_cast<T>(step);
+  const T epsilon = static_cast<T>(config_.epsilon);
+  const std::span<T> th = theta.flat();
+  const std::span<const T> v = velocity.flat();
+  switch (config_.rule) {
+    case Rule::sgd: return sgd(th, v, eta);
+    case Rule::sign: return sign(th, v, eta, epsilon);
+    case Rule::adagrad: return adagrad(th, v, second_.flat(), eta, epsilon);
+    case Rule::rmsprop: return rmsprop(th, v, second_.flat(), eta, static_cast<T>(config_.second_moment), epsilon);
+    case Rule::adam: return adam_at<T>(config_, step, steps_done_)(th, v, first_.flat(), second_.flat());
+  }
+}
+
+template void clip_rows<float>(MatrixView<float>, double);
+template void clip_rows<double>(MatrixView<double>, double);
+template class Optimizer<float>;
+template class Optimizer<double>;
+
+}  // namespace pits

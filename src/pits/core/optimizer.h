@@ -1,0 +1,64 @@
+// Optimisers: from a velocity to a step. They ascend (θ += step), since a flow's velocity points uphill.
+// Every rule works coordinate by coordinate on an (M,P) block; only clipping looks at a whole row.
+#pragma once
+
+#include <cstdint>
+
+#include "pits/core/fields.h"
+#include "pits/core/matrix.h"
+
+namespace pits {
+
+enum class Rule { sgd, adagrad, rmsprop, adam, sign };
+enum class Schedule { constant, inverse, exponential };
+
+template <>
+struct EnumNames<Rule> {
+  static const std::vector<std::string>& names();
+};
+template <>
+struct EnumNames<Schedule> {
+  static const std::vector<std::string>& names();
+};
+
+struct OptimizerConfig {
+  Rule rule = Rule::adam;
+  double step = 1e-3;
+  Schedule schedule = Schedule::constant;
+  double decay = 0.0;            // inverse: step/(1 + decay·k); exponential: step·exp(−decay·k), k steps done
+  double clip = 0.0;             // largest norm of a particle's velocity; 0 does not clip
+  double momentum = 0.9;         // Adam's β₁
+  double second_moment = 0.999;  // Adam's β₂; RMSProp's ρ
+  double epsilon = 1e-8;         // added to the root; sign: v/(|v| + epsilon)
+};
+Fields fields(OptimizerConfig& config);
+
+double step_size(const OptimizerConfig& config, std::int64_t steps_done);
+
+// Scales each row whose norm exceeds `limit` to that norm (Pascanu et al. 2013). limit = 0 leaves all as they are.
+template <class T>
+void clip_rows(MatrixView<T> velocity, double limit);
+
+template <class T>
+class Optimizer {
+ public:
+  explicit Optimizer(OptimizerConfig config) : config_(checked(config)) {}
+
+  // One step: θ += rule(velocity). Clips `velocity` in place.
+  void ascend(MatrixView<T> theta, MatrixView<T> velocity);
+
+  double next_step_size() const { return step_size(config_, steps_done_); }
+  std::int64_t steps_done() const { return steps_done_; }
+  const OptimizerConfig& config() const { return config_; }
+
+ private:
+  OptimizerConfig config_;
+  std::int64_t steps_done_ = 0;
+  Matrix<T> first_;   // Adam's mean of velocities (M,P)
+  Matrix<T> second_;  // mean or sum of squared velocities (M,P)
+};
+
+extern template class Optimizer<float>;
+extern template class Optimizer<double>;
+
+}  // namespace pits

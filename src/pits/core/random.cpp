@@ -1,0 +1,97 @@
+#include "pits/core/random.h"
+
+#include <Random123/philox.h>
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "pits/core/error.h"
+
+namespace pits {
+
+std::array<std::uint32_t, 4> philox_block(const Address& address, std::uint32_t block) {
+  const r123::Philox4x32::key_type key = {
+      {static_cast<std::uint32_t>(address.seed), static_cast<std::uint32_t>(address.seed >> 32)}};
+  const r123::Philox4x32::ctr_type counter = {
+      {block, address.step, address.realization, static_cast<std::uint32_t>(address.purpose)}};
+  const auto words = r123::Philox4x32()(counter, key);
+  return {words[0], words[1], words[2], words[3]};
+}
+
+std::uint32_t Stream::word() {
+  if (used_ == 4) {
+    block_ = philox_block(address_, next_block_++);
+    used_ = 0;
+  }
+  return block_[used_++];
+}
+
+double Stream::uniform() {
+  const std::uint64_t high = word();
+  const std::uint64_t bits = (high << 32 | word()) >> 12;  // 52 bits, then half a unit keeps off 0 and 1
+  return (static_cast<double>(bits) + 0.5) * 0x1p-52;
+}
+
+float Stream::uniform_float() { return (static_cast<float>(word() >> 9) + 0.5F) * 0x1p-23F; }
+
+std::uint32_t Stream::index(std::uint32_t n) {
+  return static_cast<std::uint32_t>((static_cast<std::uint64_t>(word()) * n) >> 32);
+}
+
+double Stream::normal() {
+  if (has_spare_) {
+    has_spare_ = false;
+    return spare_normal_;
+  }
+  const double radius = std::sqrt(-2.0 * std::log(uniform()));
+  const double angle = 2.0 * std::numbers::pi * uniform();
+  spare_normal_ = radius * std::sin(angle);
+  has_spare_ = true;
+  return radius * std::cos(angle);
+}
+
+// Marsaglia and Tsang 2000; shapes below 1 by Γ(s) = Γ(s+1)·U^{1/s}.
+double Stream::gamma(double shape) {
+  if (!(shape > 0.0)) throw bad_input("gamma: shape must be positive, not {}", shape);
+  if (shape < 1.0) {
+    const double boosted = gamma(shape + 1.0);
+    return boosted * std::pow(uniform(), 1.0 / shape);
+  }
+  const double d = shape - 1.0 / 3.0;
+  const double c = 1.0 / std::sqrt(9.0 * d);
+  for (;;) {
+    const double z = normal();
+    const double v = std::pow(1.0 + c * z, 3);
+    const double u = uniform();
+    if (v > 0.0 && std::log(u) < 0.5 * z * z + d - d * v + d * std::log(v)) return d * v;
+  }
+}
+
+double Stream::beta(double a, double b) {
+  const double x = gamma(a);
+  const double y = gamma(b);
+  return x / (x + y);
+}
+
+std::size_t Stream::categorical(std::span<const double> weights) {
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(total > 0.0) || !std::isfinite(total)) {
+    throw bad_input("categorical: weights must have a positive finite sum, not {}", total);
+  }
+  double left = uniform() * total;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] <= 0.0) continue;
+    last = i;
+    left -= weights[i];
+    if (left < 0.0) break;
+  }
+  return last;
+}
+
+void Stream::fill_normal(std::span<float> out, float sd) {
+  for (float& x : out) x = sd * static_cast<float>(normal());
+}
+
+}  // namespace pits

@@ -1,0 +1,141 @@
+#include "pits/flow/flow.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pits/flow/blob.h"
+#include "pits/flow/gfsd.h"
+#include "pits/flow/gfsf.h"
+#include "pits/flow/transport.h"
+
+namespace pits {
+namespace {
+
+// F₁ of the JKO step: descends KL(μ‖p).
+template <class T>
+void add_drive(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v) {
+  if (c.drive == Drive::blob) return add_blob(cloud, w, v);
+  add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
+}
+
+}  // namespace
+
+const std::vector<std::string>& EnumNames<FlowKind>::names() {
+  static const std::vector<std::string> names = {"ensemble", "svgd", "dgf",  "dgf-sinkhorn", "dgf-released",
+                                                 "blob",     "gfsd", "gfsf", "spos",         "sgld"};
+  return names;
+}
+
+const std::vector<std::string>& EnumNames<Drive>::names() {
+  static const std::vector<std::string> names = {"svgd", "blob"};
+  return names;
+}
+
+const std::vector<std::string>& flow_summaries() {
+  static const std::vector<std::string> lines = {
+      "independent particles; ensemble sampling",
+      "Stein variational gradient descent (Liu and Wang 2016)",
+      "discrete gradient flow, the paper's Eq. 6 with constant multipliers",
+      "discrete gradient flow with Sinkhorn's transport plan, debiased by default",
+      "discrete gradient flow as in the authors' released code",
+      "Blob: kernel-smoothed entropy; the paper's pi-TS-Blob",
+      "gradient flow with smoothed density; KDE-repulsive ensemble",
+      "gradient flow with smoothed test functions; Stein gradient estimator",
+      "stochastic particle optimisation: SVGD plus Langevin noise",
+      "stochastic gradient Langevin dynamics; LMC-TS"};
+  return lines;
+}
+
+Fields fields(FlowConfig& c) {
+  return Fields{}
+      .add("flow", c.kind, "velocity of the particles; see 'pits list flows'")
+      .add("bandwidth", c.bandwidth, "h of the kernel: a number, median or median-off-diagonal (over log(M+1))")
+      .add("score_at", c.score_at, "score that the kernel weighs in SVGD and DGF: neighbour or own")
+      .add("entropy", c.entropy, "lambda_1, weight of the entropy in F1", at_least(0))
+      .add("drive", c.drive, "velocity inside DGF that descends KL: svgd or blob")
+      .add("lambda", c.lambda, "lambda_2, squared length of DGF's transport: a number, median or median-off-diagonal")
+      .add("gamma", c.gamma, "DGF: constant multipliers of Eq. 6", at_least(0))
+      .add("tau", c.tau, "DGF with Sinkhorn: step of the JKO scheme", above(0))
+      .add("debiased", c.debiased, "DGF with Sinkhorn: subtract the cloud's plan to itself")
+      .add("inner_steps", c.inner_steps, "DGF: steps for which the earlier cloud is held; above 1 is the JKO scheme",
+           at_least(1))
+      .add("beta", c.beta, "SPOS: weight of the Langevin part", at_least(0))
+      .add("ridge", c.ridge, "GFSF: ridge of the kernel matrix", above(0));
+}
+
+template <class T>
+void flow_velocity(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v) {
+  std::ranges::fill(v.flat(), T{0});
+  const bool alone = cloud.theta.rows() == 1;
+  const bool independent = c.kind == FlowKind::ensemble || c.kind == FlowKind::sgld;
+  if (alone || independent) return add_scores(cloud, v);
+
+  evaluate_kernel(cloud.theta, c.bandwidth, w.kernel);
+  switch (c.kind) {
+    case FlowKind::ensemble:
+    case FlowKind::sgld: return;
+    case FlowKind::blob: return add_blob(cloud, w, v);
+    case FlowKind::gfsd: return add_gfsd(cloud, w, v);
+    case FlowKind::gfsf: return add_gfsf(cloud, c.ridge, w, v);
+    case FlowKind::svgd: return add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
+    case FlowKind::spos:
+      add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
+      return add_scores(cloud, v, c.beta);
+    case FlowKind::dgf: add_drive(c, cloud, w, v); return add_transport(cloud, c.lambda, c.gamma, w, v);
+    case FlowKind::dgf_sinkhorn:
+      add_drive(c, cloud, w, v);
+      return add_sinkhorn_transport(cloud, c.lambda, c.tau, c.debiased, w, v);
+    case FlowKind::dgf_released:
+      add_svgd(cloud, {.score_at = c.score_at, .entropy = 0.0}, w, v);
+      return add_released_transport(cloud, w, v);
+  }
+}
+
+// Eq. 6 looks back one step, so that θ′ lags θ. The JKO scheme holds the cloud that its outer step started from.
+template <class T>
+ConstMatrixView<T> Flow<T>::previous_cloud(ConstMatrixView<T> theta) {
+  const bool dgf =
+      config_.kind == FlowKind::dgf || config_.kind == FlowKind::dgf_sinkhorn || config_.kind == FlowKind::dgf_released;
+  if (!dgf) return theta;
+  const auto copy = [&](Matrix<T>& to) {
+    to.reshape(theta.rows(), theta.cols());
+    std::ranges::copy(theta.flat(), to.data());
+  };
+  if (config_.inner_steps > 1) {
+    if (calls_ % config_.inner_steps == 0) copy(held_);
+  } else {
+    if (calls_ == 0) copy(last_);
+    std::swap(held_, last_);
+    copy(last_);
+  }
+  return std::as_const(held_).view();
+}
+
+template <class T>
+void Flow<T>::velocity(ConstMatrixView<T> theta, ConstMatrixView<T> score, MatrixView<T> v) {
+  const Cloud<T> cloud{.theta = theta, .score = score, .previous = previous_cloud(theta)};
+  ++calls_;
+  flow_velocity(config_, cloud, workspace_, v);
+}
+
+template <class T>
+double Flow<T>::temperature() const {
+  if (config_.kind == FlowKind::sgld) return 1.0;
+  if (config_.kind == FlowKind::spos) return config_.beta;
+  return 0.0;
+}
+
+template <class T>
+void add_diffusion(double temperature, double step, Stream& stream, MatrixView<T> theta) {
+  const double sd = std::sqrt(2.0 * temperature * step);
+  for (T& x : theta.flat()) x += static_cast<T>(sd * stream.normal());
+}
+
+template class Flow<float>;
+template class Flow<double>;
+template void flow_velocity<float>(const FlowConfig&, const Cloud<float>&, Workspace<float>&, MatrixView<float>);
+template void flow_velocity<double>(const FlowConfig&, const Cloud<double>&, Workspace<double>&, MatrixView<double>);
+template void add_diffusion<float>(double, double, Stream&, MatrixView<float>);
+template void add_diffusion<double>(double, double, Stream&, MatrixView<double>);
+
+}  // namespace pits

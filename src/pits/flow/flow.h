@@ -1,0 +1,76 @@
+// A flow by name: from a cloud of particles and its scores to the velocity of every particle.
+#pragma once
+
+#include <cstdint>
+
+#include "pits/core/random.h"
+#include "pits/flow/svgd.h"
+#include "pits/flow/velocity.h"
+
+namespace pits {
+
+enum class FlowKind { ensemble, svgd, dgf, dgf_sinkhorn, dgf_released, blob, gfsd, gfsf, spos, sgld };
+template <>
+struct EnumNames<FlowKind> {
+  static const std::vector<std::string>& names();
+};
+// One line on each, in the order of the enumeration.
+const std::vector<std::string>& flow_summaries();
+
+// The velocity that descends KL(μ‖p) inside a DGF step; SVGD is the paper's.
+enum class Drive { svgd, blob };
+template <>
+struct EnumNames<Drive> {
+  static const std::vector<std::string>& names();
+};
+
+struct FlowConfig {
+  FlowKind kind = FlowKind::dgf;
+  Scale bandwidth{};  // h of the kernel
+  ScoreAt score_at = ScoreAt::neighbour;
+  double entropy = 1.0;  // λ₁ in F₁
+  Drive drive = Drive::svgd;
+  Scale lambda{};        // λ₂, squared length of the transport; Sinkhorn's regulariser
+  double gamma = 1.0;    // constant multipliers u_i v_j of Eq. 6
+  double tau = 1.0;      // JKO step of the Sinkhorn form; at least ten plain steps
+  bool debiased = true;  // Sinkhorn: subtract the plan of the cloud to itself
+  int inner_steps = 1;   // steps for which θ′ is held: 1 is Eq. 6, more is the JKO scheme of Eq. 4
+  double beta = 0.1;     // SPOS: weight of the diffusion
+  double ridge = 0.01;   // GFSF: ε = ridge · max K
+};
+Fields fields(FlowConfig& config);
+
+template <class T>
+class Flow {
+ public:
+  explicit Flow(FlowConfig config) : config_(checked(config)) {}
+
+  // v(θ) for scores G at θ; all (M,P). Remembers θ, which is θ′ of the next call (see FlowConfig::inner_steps).
+  void velocity(ConstMatrixView<T> theta, ConstMatrixView<T> score, MatrixView<T> v);
+
+  // The noise of a step is N(0, 2·temperature·step): 1 for SGLD, β for SPOS, 0 for deterministic flows.
+  double temperature() const;
+  const FlowConfig& config() const { return config_; }
+
+ private:
+  ConstMatrixView<T> previous_cloud(ConstMatrixView<T> theta);
+
+  FlowConfig config_;
+  Workspace<T> workspace_;
+  Matrix<T> held_;  // θ′
+  Matrix<T> last_;  // θ of the last call
+  std::int64_t calls_ = 0;
+};
+
+extern template class Flow<float>;
+extern template class Flow<double>;
+
+// The velocity of one flow at one cloud, without memory. M = 1 gives v = G for every flow.
+template <class T>
+void flow_velocity(const FlowConfig& config, const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v);
+
+// θ += √(2·temperature·step) N(0, I): the diffusion of SPOS and SGLD, which bypasses any optimiser.
+template <class T>
+void add_diffusion(double temperature, double step, Stream& stream, MatrixView<T> theta);
+
+}  // namespace pits

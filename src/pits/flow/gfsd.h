@@ -1,0 +1,12 @@
+// Gradient flow with a smoothed density (Liu et al. 2019); also known as a KDE-repulsive ensemble.
+#pragma once
+
+#include "pits/flow/velocity.h"
+
+namespace pits {
+
+// v_i += G_i + (2/h) Σ_j k_ij (θ_i − θ_j) / S_i. Needs w.kernel at θ.
+template <class T>
+void add_gfsd(const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v);
+
+}  // namespace pits

@@ -1,0 +1,45 @@
+#include "pits/flow/gfsf.h"
+
+#include <Eigen/Cholesky>
+
+namespace pits {
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// With R = diag(S) − K, the inner sum is (2/h)(Rθ)_j, so the whole weight of θ is (2/h)(K + εI)⁻¹R.
+template <class T>
+RowMajor stein_weights(const RbfKernel<T>& kernel, double ridge) {
+  const auto M = static_cast<Eigen::Index>(kernel.k.rows());
+  RowMajor k(M, M);
+  for (Eigen::Index i = 0; i < M; ++i) {
+    for (Eigen::Index j = 0; j < M; ++j) {
+      k(i, j) = kernel.k(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+    }
+  }
+  RowMajor r = -k;
+  r.diagonal() += k.rowwise().sum();
+  const double epsilon = ridge * k.maxCoeff();
+  const Eigen::LLT<RowMajor> cholesky(k + epsilon * RowMajor::Identity(M, M));
+  if (cholesky.info() != Eigen::Success) {
+    throw failed("gfsf: K + {}·I is not positive definite; raise ridge", epsilon);
+  }
+  return cholesky.solve(r) * static_cast<double>(kernel.slope);
+}
+
+}  // namespace
+
+template <class T>
+void add_gfsf(const Cloud<T>& cloud, double ridge, Workspace<T>& w, MatrixView<T> v) {
+  const std::size_t M = cloud.theta.rows();
+  const RowMajor weights = stein_weights(w.kernel, ridge);
+  w.pair_weight.reshape(M, M);
+  for (std::size_t i = 0; i < M * M; ++i) w.pair_weight.data()[i] = static_cast<T>(weights.data()[i]);
+  add_scores(cloud, v);
+  add_weighted_scores<T>(w.pair_weight, cloud.theta, v);
+}
+
+template void add_gfsf<float>(const Cloud<float>&, double, Workspace<float>&, MatrixView<float>);
+template void add_gfsf<double>(const Cloud<double>&, double, Workspace<double>&, MatrixView<double>);
+
+}  // namespace pits

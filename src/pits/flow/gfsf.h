@@ -1,0 +1,13 @@
+// Gradient flow with smoothed test functions (Liu et al. 2019): minus the Stein estimate of ∇log μ (Li and
+// Turner 2018) as the repulsion.
+#pragma once
+
+#include "pits/flow/velocity.h"
+
+namespace pits {
+
+// v_i += G_i + Σ_j [(K + εI)⁻¹]_ij Σ_l (2/h) k_jl (θ_j − θ_l), ε = ridge · max K. Needs w.kernel at θ.
+template <class T>
+void add_gfsf(const Cloud<T>& cloud, double ridge, Workspace<T>& w, MatrixView<T> v);
+
+}  // namespace pits
