@@ -1,36 +1,62 @@
 #include "pits/core/kernels.h"
 
-#include "pits/core/error.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pits/core/kernels.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h must come before highway.h
 #include <hwy/highway.h>
 
+#include "pits/core/error.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace pits {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Lanes = hn::ScalableTag<float>;
-using Vector = hn::Vec<Lanes>;
-using Mask = hn::Mask<Lanes>;
+using Tag = hn::ScalableTag<float>;
+using Vector = hn::Vec<Tag>;
+using In = ConstMatrixView<float>;
+using Out = MatrixView<float>;
 
-HWY_INLINE float Sum(Vector v) { return hn::GetLane(hn::SumOfLanes(Lanes(), v)); }
+HWY_INLINE std::size_t Width() { return hn::Lanes(Tag()); }
+HWY_INLINE float Sum(Vector v) { return hn::GetLane(hn::SumOfLanes(Tag(), v)); }
+
+// The first `count` < N lanes from memory, the rest zero, and back. Below AVX2 Highway's masked load and store touch
+// the whole vector, so the numbers take the way over a buffer there.
+HWY_INLINE Vector LoadFirst(const float* from, std::size_t count) {
+  const Tag d;
+#if HWY_TARGET <= HWY_AVX2
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#else
+  HWY_ALIGN float buffer[hn::MaxLanes(Tag())] = {};
+  for (std::size_t i = 0; i < count; ++i) buffer[i] = from[i];
+  return hn::Load(d, buffer);
+#endif
+}
+
+HWY_INLINE void StoreFirst(Vector v, std::size_t count, float* to) {
+  const Tag d;
+#if HWY_TARGET <= HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, count), d, to);
+#else
+  HWY_ALIGN float buffer[hn::MaxLanes(Tag())];
+  hn::Store(v, d, buffer);
+  for (std::size_t i = 0; i < count; ++i) to[i] = buffer[i];
+#endif
+}
+
+HWY_INLINE void AddTo(Vector v, float* to) { hn::StoreU(hn::Add(hn::LoadU(Tag(), to), v), Tag(), to); }
 
 // Rows i..i+3, columns j..j+2N−1 of C += A·B: eight accumulators hide the latency of the multiply-add.
-HWY_INLINE void ProductBlock4x2(const Factor<float>& a, const float* HWY_RESTRICT b, std::size_t n,
-                                float* HWY_RESTRICT c, std::size_t i, std::size_t j) {
-  const Lanes d;
-  const std::size_t N = hn::Lanes(d);
+HWY_INLINE void ProductBlock4x2(const Factor<float>& a, In b, Out c, std::size_t i, std::size_t j) {
+  const Tag d;
+  const std::size_t N = Width();
   Vector c00 = hn::Zero(d), c01 = c00, c10 = c00, c11 = c00, c20 = c00, c21 = c00, c30 = c00, c31 = c00;
-  const float* ai = a.data + i * a.row;
-  for (std::size_t l = 0; l < a.cols; ++l) {
-    const float* bl = b + l * n + j;
+  const float* al = a.data + i * a.row;
+  const float* bl = b.data() + j;
+  for (std::size_t l = 0; l < a.cols; ++l, al += a.col, bl += b.stride()) {
     const Vector b0 = hn::LoadU(d, bl);
     const Vector b1 = hn::LoadU(d, bl + N);
-    const float* al = ai + l * a.col;
     const Vector a0 = hn::Set(d, al[0]);
     const Vector a1 = hn::Set(d, al[a.row]);
     const Vector a2 = hn::Set(d, al[2 * a.row]);
@@ -44,63 +70,77 @@ HWY_INLINE void ProductBlock4x2(const Factor<float>& a, const float* HWY_RESTRIC
     c30 = hn::MulAdd(a3, b0, c30);
     c31 = hn::MulAdd(a3, b1, c31);
   }
-  float* cij = c + i * n + j;
-  hn::StoreU(hn::Add(hn::LoadU(d, cij), c00), d, cij);
-  hn::StoreU(hn::Add(hn::LoadU(d, cij + N), c01), d, cij + N);
-  hn::StoreU(hn::Add(hn::LoadU(d, cij + n), c10), d, cij + n);
-  hn::StoreU(hn::Add(hn::LoadU(d, cij + n + N), c11), d, cij + n + N);
-  hn::StoreU(hn::Add(hn::LoadU(d, cij + 2 * n), c20), d, cij + 2 * n);
-  hn::StoreU(hn::Add(hn::LoadU(d, cij + 2 * n + N), c21), d, cij + 2 * n + N);
-  hn::StoreU(hn::Add(hn::LoadU(d, cij + 3 * n), c30), d, cij + 3 * n);
-  hn::StoreU(hn::Add(hn::LoadU(d, cij + 3 * n + N), c31), d, cij + 3 * n + N);
+  AddTo(c00, &c(i, j));
+  AddTo(c01, &c(i, j) + N);
+  AddTo(c10, &c(i + 1, j));
+  AddTo(c11, &c(i + 1, j) + N);
+  AddTo(c20, &c(i + 2, j));
+  AddTo(c21, &c(i + 2, j) + N);
+  AddTo(c30, &c(i + 3, j));
+  AddTo(c31, &c(i + 3, j) + N);
 }
 
-// One row, one vector of at most N columns: the edges of the block above.
-HWY_INLINE void ProductBlock1x1(const Factor<float>& a, const float* HWY_RESTRICT b, std::size_t n,
-                                float* HWY_RESTRICT c, std::size_t i, std::size_t j, Mask mask) {
-  const Lanes d;
+// One row, N columns.
+HWY_INLINE void ProductBlock1x1(const Factor<float>& a, In b, Out c, std::size_t i, std::size_t j) {
+  const Tag d;
   Vector sum = hn::Zero(d);
   for (std::size_t l = 0; l < a.cols; ++l) {
-    sum = hn::MulAdd(hn::Set(d, a.data[i * a.row + l * a.col]), hn::MaskedLoad(mask, d, b + l * n + j), sum);
+    sum = hn::MulAdd(hn::Set(d, a.data[i * a.row + l * a.col]), hn::LoadU(d, &b(l, j)), sum);
   }
-  float* cij = c + i * n + j;
-  hn::BlendedStore(hn::Add(hn::MaskedLoad(mask, d, cij), sum), mask, d, cij);
+  AddTo(sum, &c(i, j));
 }
 
-void AddProduct(Factor<float> a, ConstMatrixView<float> b, MatrixView<float> c) {
-  const Lanes d;
-  const std::size_t N = hn::Lanes(d);
+// One row, the last `count` < N columns.
+HWY_INLINE void ProductEdge(const Factor<float>& a, In b, Out c, std::size_t i, std::size_t j, std::size_t count) {
+  const Tag d;
+  Vector sum = hn::Zero(d);
+  for (std::size_t l = 0; l < a.cols; ++l) {
+    sum = hn::MulAdd(hn::Set(d, a.data[i * a.row + l * a.col]), LoadFirst(&b(l, j), count), sum);
+  }
+  StoreFirst(hn::Add(LoadFirst(&c(i, j), count), sum), count, &c(i, j));
+}
+
+void AddProduct(Factor<float> a, In b, Out c) {
+  const std::size_t N = Width();
   const std::size_t n = b.cols();
-  for (std::size_t j = 0; j < n;) {
-    const bool wide = j + 2 * N <= n;
-    const std::size_t columns = wide ? 2 * N : (n - j < N ? n - j : N);
-    const Mask first = hn::FirstN(d, columns < N ? columns : N);
+  std::size_t j = 0;
+  for (; j + 2 * N <= n; j += 2 * N) {
     std::size_t i = 0;
-    if (wide) {
-      for (; i + 4 <= a.rows; i += 4) ProductBlock4x2(a, b.data(), n, c.data(), i, j);
-    }
+    for (; i + 4 <= a.rows; i += 4) ProductBlock4x2(a, b, c, i, j);
     for (; i < a.rows; ++i) {
-      ProductBlock1x1(a, b.data(), n, c.data(), i, j, first);
-      if (wide) ProductBlock1x1(a, b.data(), n, c.data(), i, j + N, first);
+      ProductBlock1x1(a, b, c, i, j);
+      ProductBlock1x1(a, b, c, i, j + N);
     }
-    j += columns;
   }
+  for (; j + N <= n; j += N) {
+    for (std::size_t i = 0; i < a.rows; ++i) ProductBlock1x1(a, b, c, i, j);
+  }
+  if (j == n) return;
+  for (std::size_t i = 0; i < a.rows; ++i) ProductEdge(a, b, c, i, j, n - j);
 }
 
-// Rows i..i+3 of A against row j and j+1 of B, summed over n.
-HWY_INLINE void DotBlock4x2(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, std::size_t n,
-                            float* HWY_RESTRICT c, std::size_t p) {
-  const Lanes d;
-  const std::size_t N = hn::Lanes(d);
+HWY_INLINE float Dot(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, std::size_t n) {
+  const Tag d;
+  const std::size_t N = Width();
+  Vector sum = hn::Zero(d);
+  std::size_t l = 0;
+  for (; l + N <= n; l += N) sum = hn::MulAdd(hn::LoadU(d, a + l), hn::LoadU(d, b + l), sum);
+  if (l < n) sum = hn::MulAdd(LoadFirst(a + l, n - l), LoadFirst(b + l, n - l), sum);
+  return Sum(sum);
+}
+
+// Rows i..i+3 of A against rows j, j+1 of B over the first n columns, n a multiple of N.
+HWY_INLINE void DotBlock4x2(In a, In b, Out c, std::size_t i, std::size_t j, std::size_t n) {
+  const Tag d;
+  const std::size_t N = Width();
   Vector c00 = hn::Zero(d), c01 = c00, c10 = c00, c11 = c00, c20 = c00, c21 = c00, c30 = c00, c31 = c00;
   for (std::size_t l = 0; l < n; l += N) {
-    const Mask mask = hn::FirstN(d, n - l < N ? n - l : N);
-    const Vector b0 = hn::MaskedLoad(mask, d, b + l);
-    const Vector b1 = hn::MaskedLoad(mask, d, b + n + l);
-    const Vector a0 = hn::MaskedLoad(mask, d, a + l);
-    const Vector a1 = hn::MaskedLoad(mask, d, a + n + l);
-    const Vector a2 = hn::MaskedLoad(mask, d, a + 2 * n + l);
-    const Vector a3 = hn::MaskedLoad(mask, d, a + 3 * n + l);
+    const Vector b0 = hn::LoadU(d, &b(j, l));
+    const Vector b1 = hn::LoadU(d, &b(j + 1, l));
+    const Vector a0 = hn::LoadU(d, &a(i, l));
+    const Vector a1 = hn::LoadU(d, &a(i + 1, l));
+    const Vector a2 = hn::LoadU(d, &a(i + 2, l));
+    const Vector a3 = hn::LoadU(d, &a(i + 3, l));
     c00 = hn::MulAdd(a0, b0, c00);
     c01 = hn::MulAdd(a0, b1, c01);
     c10 = hn::MulAdd(a1, b0, c10);
@@ -110,46 +150,35 @@ HWY_INLINE void DotBlock4x2(const float* HWY_RESTRICT a, const float* HWY_RESTRI
     c30 = hn::MulAdd(a3, b0, c30);
     c31 = hn::MulAdd(a3, b1, c31);
   }
-  c[0] += Sum(c00);
-  c[1] += Sum(c01);
-  c[p] += Sum(c10);
-  c[p + 1] += Sum(c11);
-  c[2 * p] += Sum(c20);
-  c[2 * p + 1] += Sum(c21);
-  c[3 * p] += Sum(c30);
-  c[3 * p + 1] += Sum(c31);
+  c(i, j) += Sum(c00);
+  c(i, j + 1) += Sum(c01);
+  c(i + 1, j) += Sum(c10);
+  c(i + 1, j + 1) += Sum(c11);
+  c(i + 2, j) += Sum(c20);
+  c(i + 2, j + 1) += Sum(c21);
+  c(i + 3, j) += Sum(c30);
+  c(i + 3, j + 1) += Sum(c31);
 }
 
-HWY_INLINE float Dot(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, std::size_t n) {
-  const Lanes d;
-  const std::size_t N = hn::Lanes(d);
-  Vector sum = hn::Zero(d);
-  for (std::size_t l = 0; l < n; l += N) {
-    const Mask mask = hn::FirstN(d, n - l < N ? n - l : N);
-    sum = hn::MulAdd(hn::MaskedLoad(mask, d, a + l), hn::MaskedLoad(mask, d, b + l), sum);
-  }
-  return Sum(sum);
-}
-
-void AddProductTransposed(ConstMatrixView<float> a, ConstMatrixView<float> b, MatrixView<float> c) {
+void AddProductTransposed(In a, In b, Out c) {
   const std::size_t n = a.cols();
-  const std::size_t p = b.rows();
-  std::size_t i = 0;
-  for (; i + 4 <= a.rows(); i += 4) {
-    std::size_t j = 0;
-    for (; j + 2 <= p; j += 2) DotBlock4x2(a.data() + i * n, b.data() + j * n, n, c.data() + i * p + j, p);
-    for (; j < p; ++j) {
-      for (std::size_t r = i; r < i + 4; ++r) c(r, j) += Dot(a.data() + r * n, b.data() + j * n, n);
-    }
+  const std::size_t whole = n - n % Width();
+  const std::size_t blocked_rows = a.rows() - a.rows() % 4;
+  const std::size_t blocked_cols = b.rows() - b.rows() % 2;
+  for (std::size_t i = 0; i < blocked_rows; i += 4) {
+    for (std::size_t j = 0; j < blocked_cols; j += 2) DotBlock4x2(a, b, c, i, j, whole);
   }
-  for (; i < a.rows(); ++i) {
-    for (std::size_t j = 0; j < p; ++j) c(i, j) += Dot(a.data() + i * n, b.data() + j * n, n);
+  for (std::size_t i = 0; i < a.rows(); ++i) {
+    for (std::size_t j = 0; j < b.rows(); ++j) {
+      const std::size_t from = i < blocked_rows && j < blocked_cols ? whole : 0;
+      if (from < n) c(i, j) += Dot(&a(i, 0) + from, &b(j, 0) + from, n - from);
+    }
   }
 }
 
 HWY_INLINE float SquaredDistance(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, std::size_t n) {
-  const Lanes d;
-  const std::size_t N = hn::Lanes(d);
+  const Tag d;
+  const std::size_t N = Width();
   Vector even = hn::Zero(d), odd = even;
   std::size_t l = 0;
   for (; l + 2 * N <= n; l += 2 * N) {
@@ -158,46 +187,59 @@ HWY_INLINE float SquaredDistance(const float* HWY_RESTRICT a, const float* HWY_R
     even = hn::MulAdd(x, x, even);
     odd = hn::MulAdd(y, y, odd);
   }
-  for (; l < n; l += N) {
-    const Mask mask = hn::FirstN(d, n - l < N ? n - l : N);
-    const Vector x = hn::Sub(hn::MaskedLoad(mask, d, a + l), hn::MaskedLoad(mask, d, b + l));
+  for (; l + N <= n; l += N) {
+    const Vector x = hn::Sub(hn::LoadU(d, a + l), hn::LoadU(d, b + l));
     even = hn::MulAdd(x, x, even);
+  }
+  if (l < n) {
+    const Vector x = hn::Sub(LoadFirst(a + l, n - l), LoadFirst(b + l, n - l));
+    odd = hn::MulAdd(x, x, odd);
   }
   return Sum(hn::Add(even, odd));
 }
 
-void SquaredDistances(ConstMatrixView<float> a, ConstMatrixView<float> b, MatrixView<float> out) {
+void SquaredDistances(In a, In b, Out out) {
   const bool same = a.data() == b.data() && a.rows() == b.rows();
   for (std::size_t i = 0; i < a.rows(); ++i) {
     for (std::size_t j = same ? i : 0; j < b.rows(); ++j) {
-      out(i, j) = SquaredDistance(a.data() + i * a.cols(), b.data() + j * b.cols(), a.cols());
+      out(i, j) = SquaredDistance(&a(i, 0), &b(j, 0), a.cols());
       if (same) out(j, i) = out(i, j);
     }
   }
 }
 
-// A tile of one vector of columns stays in a register while j runs.
-void AddWeightedDifferences(ConstMatrixView<float> w, ConstMatrixView<float> a, ConstMatrixView<float> b,
-                            MatrixView<float> v) {
-  const Lanes d;
-  const std::size_t N = hn::Lanes(d);
-  const std::size_t p = a.cols();
-  for (std::size_t l = 0; l < p; l += N) {
-    const Mask mask = hn::FirstN(d, p - l < N ? p - l : N);
+// Σ_j w_ij (a_i − b_j) for the vector of columns that starts at l.
+template <bool whole>
+HWY_INLINE void DifferencesAt(In w, In a, In b, Out v, std::size_t i, std::size_t l) {
+  const Tag d;
+  const std::size_t count = a.cols() - l;
+  const auto load = [count](const float* from)
+                        HWY_ATTR { return whole ? hn::LoadU(Tag(), from) : LoadFirst(from, count); };
+  const Vector ai = load(&a(i, l));
+  Vector even = hn::Zero(d), odd = even;
+  std::size_t j = 0;
+  for (; j + 2 <= b.rows(); j += 2) {
+    even = hn::MulAdd(hn::Set(d, w(i, j)), hn::Sub(ai, load(&b(j, l))), even);
+    odd = hn::MulAdd(hn::Set(d, w(i, j + 1)), hn::Sub(ai, load(&b(j + 1, l))), odd);
+  }
+  if (j < b.rows()) even = hn::MulAdd(hn::Set(d, w(i, j)), hn::Sub(ai, load(&b(j, l))), even);
+  const Vector sum = hn::Add(load(&v(i, l)), hn::Add(even, odd));
+  if (whole) {
+    hn::StoreU(sum, d, &v(i, l));
+  } else {
+    StoreFirst(sum, count, &v(i, l));
+  }
+}
+
+void AddWeightedDifferences(In w, In a, In b, Out v) {
+  const std::size_t N = Width();
+  for (std::size_t l = 0; l < a.cols(); l += N) {
     for (std::size_t i = 0; i < a.rows(); ++i) {
-      const Vector ai = hn::MaskedLoad(mask, d, a.data() + i * p + l);
-      Vector even = hn::Zero(d), odd = even;
-      std::size_t j = 0;
-      for (; j + 2 <= b.rows(); j += 2) {
-        const float* bj = b.data() + j * p + l;
-        even = hn::MulAdd(hn::Set(d, w(i, j)), hn::Sub(ai, hn::MaskedLoad(mask, d, bj)), even);
-        odd = hn::MulAdd(hn::Set(d, w(i, j + 1)), hn::Sub(ai, hn::MaskedLoad(mask, d, bj + p)), odd);
+      if (l + N <= a.cols()) {
+        DifferencesAt<true>(w, a, b, v, i, l);
+      } else {
+        DifferencesAt<false>(w, a, b, v, i, l);
       }
-      if (j < b.rows()) {
-        even = hn::MulAdd(hn::Set(d, w(i, j)), hn::Sub(ai, hn::MaskedLoad(mask, d, b.data() + j * p + l)), even);
-      }
-      float* vi = v.data() + i * p + l;
-      hn::BlendedStore(hn::Add(hn::MaskedLoad(mask, d, vi), hn::Add(even, odd)), mask, d, vi);
     }
   }
 }
@@ -214,100 +256,25 @@ HWY_EXPORT(AddProductTransposed);
 HWY_EXPORT(SquaredDistances);
 HWY_EXPORT(AddWeightedDifferences);
 
-namespace {
-
-void check_shape(bool fits, const char* operation) {
-  if (!fits) throw failed("{}: the shapes do not match", operation);
-}
-
-}  // namespace
+namespace detail {
 
 void add_product(Factor<float> a, ConstMatrixView<float> b, MatrixView<float> c) {
-  check_shape(a.cols == b.rows() && a.rows == c.rows() && b.cols() == c.cols(), "add_product");
   HWY_DYNAMIC_DISPATCH(AddProduct)(a, b, c);
 }
 
 void add_product_transposed(ConstMatrixView<float> a, ConstMatrixView<float> b, MatrixView<float> c) {
-  check_shape(a.cols() == b.cols() && a.rows() == c.rows() && b.rows() == c.cols(), "add_product_transposed");
   HWY_DYNAMIC_DISPATCH(AddProductTransposed)(a, b, c);
 }
 
 void squared_distances(ConstMatrixView<float> a, ConstMatrixView<float> b, MatrixView<float> out) {
-  check_shape(a.cols() == b.cols() && a.rows() == out.rows() && b.rows() == out.cols(), "squared_distances");
   HWY_DYNAMIC_DISPATCH(SquaredDistances)(a, b, out);
 }
 
 void add_weighted_differences(ConstMatrixView<float> w, ConstMatrixView<float> a, ConstMatrixView<float> b,
                               MatrixView<float> v) {
-  check_shape(w.rows() == a.rows() && w.cols() == b.rows() && a.cols() == b.cols() && v.rows() == a.rows() &&
-                  v.cols() == a.cols(),
-              "add_weighted_differences");
   HWY_DYNAMIC_DISPATCH(AddWeightedDifferences)(w, a, b, v);
 }
 
-void add_product(Factor<double> a, ConstMatrixView<double> b, MatrixView<double> c) {
-  check_shape(a.cols == b.rows() && a.rows == c.rows() && b.cols() == c.cols(), "add_product");
-  for (std::size_t i = 0; i < a.rows; ++i) {
-    for (std::size_t l = 0; l < a.cols; ++l) {
-      const double ail = a.data[i * a.row + l * a.col];
-      for (std::size_t j = 0; j < b.cols(); ++j) c(i, j) += ail * b(l, j);
-    }
-  }
-}
-
-void add_product_transposed(ConstMatrixView<double> a, ConstMatrixView<double> b, MatrixView<double> c) {
-  check_shape(a.cols() == b.cols() && a.rows() == c.rows() && b.rows() == c.cols(), "add_product_transposed");
-  for (std::size_t i = 0; i < a.rows(); ++i) {
-    for (std::size_t j = 0; j < b.rows(); ++j) {
-      for (std::size_t l = 0; l < a.cols(); ++l) c(i, j) += a(i, l) * b(j, l);
-    }
-  }
-}
-
-void squared_distances(ConstMatrixView<double> a, ConstMatrixView<double> b, MatrixView<double> out) {
-  check_shape(a.cols() == b.cols() && a.rows() == out.rows() && b.rows() == out.cols(), "squared_distances");
-  for (std::size_t i = 0; i < a.rows(); ++i) {
-    for (std::size_t j = 0; j < b.rows(); ++j) {
-      double sum = 0.0;
-      for (std::size_t l = 0; l < a.cols(); ++l) sum += (a(i, l) - b(j, l)) * (a(i, l) - b(j, l));
-      out(i, j) = sum;
-    }
-  }
-}
-
-void add_weighted_differences(ConstMatrixView<double> w, ConstMatrixView<double> a, ConstMatrixView<double> b,
-                              MatrixView<double> v) {
-  check_shape(w.rows() == a.rows() && w.cols() == b.rows() && a.cols() == b.cols() && v.rows() == a.rows() &&
-                  v.cols() == a.cols(),
-              "add_weighted_differences");
-  for (std::size_t i = 0; i < a.rows(); ++i) {
-    for (std::size_t j = 0; j < b.rows(); ++j) {
-      for (std::size_t l = 0; l < a.cols(); ++l) v(i, l) += w(i, j) * (a(i, l) - b(j, l));
-    }
-  }
-}
-
-std::vector<std::string> simd_targets() {
-  std::vector<std::string> names;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) names.emplace_back(hwy::TargetName(target));
-  return names;
-}
-
-std::string simd_target() { return simd_targets().front(); }
-
-void force_simd_target(const std::string& name) {
-  hwy::SetSupportedTargetsForTest(0);
-  if (!name.empty()) {
-    const std::vector<std::string> known = simd_targets();
-    std::int64_t wanted = 0;
-    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-      if (name == hwy::TargetName(target)) wanted = target;
-    }
-    if (wanted == 0) throw unknown_name("SIMD target", name, known);
-    hwy::SetSupportedTargetsForTest(wanted);
-  }
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
+}  // namespace detail
 }  // namespace pits
 #endif  // HWY_ONCE

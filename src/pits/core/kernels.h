@@ -1,6 +1,7 @@
 // The few dense loops that all particle work reduces to. The float versions are Highway kernels that pick the
 // widest SIMD target of the machine at run time; the double versions are plain loops, for exact work and tests.
-// All matrices are row-major and contiguous. Every sum runs in an order fixed by the shape and the SIMD target.
+// All matrices are row-major; outputs never overlap inputs. Every sum runs in an order fixed by the shape and the SIMD
+// target.
 #pragma once
 
 #include <string>
@@ -22,11 +23,11 @@ struct Factor {
 
 template <class T>
 Factor<T> plain(ConstMatrixView<T> a) {
-  return {a.data(), a.rows(), a.cols(), a.cols(), 1};
+  return {a.data(), a.rows(), a.cols(), a.stride(), 1};
 }
 template <class T>
 Factor<T> transposed(ConstMatrixView<T> a) {
-  return {a.data(), a.cols(), a.rows(), 1, a.cols()};
+  return {a.data(), a.cols(), a.rows(), 1, a.stride()};
 }
 
 // C(m,n) += A(m,k) · B(k,n); lanes run along n.

@@ -2,36 +2,49 @@
 // an (M,P) matrix, contiguous, row i is particle i.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <new>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace pits {
 
-// A view of rows × cols numbers that somebody else owns. Cheap to copy, never null when non-empty.
+// A view of rows × cols numbers that somebody else owns. Rows lie `stride` numbers apart: stride = cols for a whole
+// matrix, more for some of its columns.
 template <class T>
 class MatrixView {
  public:
   MatrixView() = default;
-  MatrixView(T* data, std::size_t rows, std::size_t cols) : data_(data), rows_(rows), cols_(cols) {}
+  MatrixView(T* data, std::size_t rows, std::size_t cols) : MatrixView(data, rows, cols, cols) {}
+  MatrixView(T* data, std::size_t rows, std::size_t cols, std::size_t stride)
+      : data_(data), rows_(rows), cols_(cols), stride_(stride) {}
   // A writable view converts to a read-only one.
   template <class U>
   requires std::is_same_v<const U, T> MatrixView(MatrixView<U> other)
-      : data_(other.data()), rows_(other.rows()), cols_(other.cols()) {}
+      : MatrixView(other.data(), other.rows(), other.cols(), other.stride()) {}
 
   T* data() const { return data_; }
   std::size_t rows() const { return rows_; }
   std::size_t cols() const { return cols_; }
+  std::size_t stride() const { return stride_; }
   std::size_t size() const { return rows_ * cols_; }
-  T& operator()(std::size_t i, std::size_t j) const { return data_[i * cols_ + j]; }
-  std::span<T> row(std::size_t i) const { return {data_ + i * cols_, cols_}; }
-  std::span<T> flat() const { return {data_, size()}; }
+  T& operator()(std::size_t i, std::size_t j) const { return data_[i * stride_ + j]; }
+  std::span<T> row(std::size_t i) const { return {data_ + i * stride_, cols_}; }
+  // Columns first .. first+count−1.
+  MatrixView columns(std::size_t first, std::size_t count) const { return {data_ + first, rows_, count, stride_}; }
+  // All numbers in order; for whole matrices only.
+  std::span<T> flat() const {
+    assert(stride_ == cols_ || rows_ <= 1);
+    return {data_, size()};
+  }
 
  private:
   T* data_ = nullptr;
   std::size_t rows_ = 0;
   std::size_t cols_ = 0;
+  std::size_t stride_ = 0;
 };
 
 template <class T>
