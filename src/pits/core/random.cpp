@@ -4,11 +4,38 @@
 
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "pits/core/error.h"
 
 namespace pits {
+namespace {
+
+void check_shape(double shape) {
+  if (!(shape > 0.0) || !std::isfinite(shape)) {
+    throw bad_input("gamma: shape must be positive and finite, not {}", shape);
+  }
+}
+
+// Marsaglia and Tsang 2000, for shapes of at least 1. Smaller ones follow by Γ(s) = Γ(s+1)·U^{1/s}.
+double marsaglia_tsang(Stream& stream, double shape) {
+  const double d = shape - 1.0 / 3.0;
+  const double c = 1.0 / std::sqrt(9.0 * d);
+  for (;;) {
+    const double z = stream.normal();
+    const double v = std::pow(1.0 + c * z, 3);
+    const double u = stream.uniform();
+    if (v > 0.0 && std::log(u) < 0.5 * z * z + d - d * v + d * std::log(v)) return d * v;
+  }
+}
+
+double log_gamma_draw(Stream& stream, double shape) {
+  check_shape(shape);
+  if (shape >= 1.0) return std::log(marsaglia_tsang(stream, shape));
+  const double boosted = marsaglia_tsang(stream, shape + 1.0);
+  return std::log(boosted) + std::log(stream.uniform()) / shape;
+}
+
+}  // namespace
 
 std::array<std::uint32_t, 4> philox_block(const Address& address, std::uint32_t block) {
   const r123::Philox4x32::key_type key = {
@@ -51,38 +78,33 @@ double Stream::normal() {
   return radius * std::cos(angle);
 }
 
-// Marsaglia and Tsang 2000; shapes below 1 by Γ(s) = Γ(s+1)·U^{1/s}.
 double Stream::gamma(double shape) {
-  if (!(shape > 0.0)) throw bad_input("gamma: shape must be positive, not {}", shape);
-  if (shape < 1.0) {
-    const double boosted = gamma(shape + 1.0);
-    return boosted * std::pow(uniform(), 1.0 / shape);
-  }
-  const double d = shape - 1.0 / 3.0;
-  const double c = 1.0 / std::sqrt(9.0 * d);
-  for (;;) {
-    const double z = normal();
-    const double v = std::pow(1.0 + c * z, 3);
-    const double u = uniform();
-    if (v > 0.0 && std::log(u) < 0.5 * z * z + d - d * v + d * std::log(v)) return d * v;
-  }
+  check_shape(shape);
+  if (shape >= 1.0) return marsaglia_tsang(*this, shape);
+  const double boosted = marsaglia_tsang(*this, shape + 1.0);
+  return boosted * std::pow(uniform(), 1.0 / shape);
 }
 
+// X/(X+Y) by logarithms: with small shapes both gammas can underflow to zero.
 double Stream::beta(double a, double b) {
-  const double x = gamma(a);
-  const double y = gamma(b);
-  return x / (x + y);
+  const double log_x = log_gamma_draw(*this, a);
+  const double log_y = log_gamma_draw(*this, b);
+  return 1.0 / (1.0 + std::exp(log_y - log_x));
 }
 
 std::size_t Stream::categorical(std::span<const double> weights) {
-  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double total = 0.0;
+  for (const double w : weights) {
+    if (!(w >= 0.0)) throw bad_input("categorical: a weight must be at least 0, not {}", w);
+    total += w;
+  }
   if (!(total > 0.0) || !std::isfinite(total)) {
     throw bad_input("categorical: weights must have a positive finite sum, not {}", total);
   }
   double left = uniform() * total;
   std::size_t last = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i] <= 0.0) continue;
+    if (weights[i] == 0.0) continue;
     last = i;
     left -= weights[i];
     if (left < 0.0) break;

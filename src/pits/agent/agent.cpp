@@ -1,0 +1,76 @@
+#include "pits/agent/agent.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pits/core/error.h"
+
+namespace pits {
+namespace {
+
+template <class T>
+Action best_of(std::span<const T> values, const ActionSet& actions) {
+  std::optional<Action> best;
+  for (Action a = 0; a < values.size(); ++a) {
+    if (actions.admits(a) && (!best || values[a] > values[*best])) best = a;
+  }
+  if (!best) throw bad_input("no action is allowed");
+  return *best;
+}
+
+void check_context(ContextView x, const AgentSetup& setup) {
+  if (x.size() != setup.context_size) {
+    throw bad_input("a context has {} numbers, not {}", setup.context_size, x.size());
+  }
+  if (!std::ranges::all_of(x, [](float v) { return std::isfinite(v); })) throw bad_input("a context is not finite");
+}
+
+}  // namespace
+
+std::size_t ActionSet::count(std::size_t K) const {
+  return allowed.empty() ? K : static_cast<std::size_t>(std::ranges::count_if(allowed, [](auto m) { return m != 0; }));
+}
+
+Stream decision_stream(const AgentSetup& setup, DecisionId id) {
+  return Stream({.seed = setup.seed,
+                 .realization = setup.realization,
+                 .purpose = Purpose::decision,
+                 .step = static_cast<std::uint32_t>(id)});
+}
+
+Action best_action(std::span<const float> values, const ActionSet& actions) { return best_of(values, actions); }
+Action best_action(std::span<const double> values, const ActionSet& actions) { return best_of(values, actions); }
+
+Action random_action(Stream& stream, const ActionSet& actions, std::size_t K) {
+  std::uint32_t skip = stream.index(static_cast<std::uint32_t>(actions.count(K)));
+  for (Action a = 0; a < K; ++a) {
+    if (actions.admits(a) && skip-- == 0) return a;
+  }
+  throw bad_input("no action is allowed");
+}
+
+std::optional<Decision> forced_pull(std::uint64_t events, int pulls, const Query& query, std::size_t K) {
+  if (events >= static_cast<std::uint64_t>(pulls) * K) return std::nullopt;
+  const auto turn = static_cast<Action>(events % K);
+  if (!query.actions.admits(turn)) return std::nullopt;
+  return Decision{.action = turn, .propensity = query.want_propensity ? std::optional(1.0F) : std::nullopt};
+}
+
+void check_query(const Query& query, const AgentSetup& setup) {
+  check_context(query.x, setup);
+  const auto& allowed = query.actions.allowed;
+  if (!allowed.empty() && allowed.size() != setup.actions) {
+    throw bad_input("a mask of actions has {} entries, not {}", setup.actions, allowed.size());
+  }
+  if (query.actions.count(setup.actions) == 0) throw bad_input("no action is allowed");
+}
+
+void check_feedback(const Feedback& event, const AgentSetup& setup) {
+  check_context(event.x, setup);
+  if (event.action >= setup.actions) {
+    throw bad_input("an action must be below {}, not {}", setup.actions, event.action);
+  }
+  if (!std::isfinite(event.reward)) throw bad_input("a reward must be finite, not {}", event.reward);
+}
+
+}  // namespace pits

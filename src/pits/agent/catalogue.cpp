@@ -1,0 +1,35 @@
+#include "pits/agent/catalogue.h"
+
+#include "pits/agent/context_free_ts.h"
+#include "pits/agent/lin_ts.h"
+#include "pits/agent/pi_ts.h"
+#include "pits/agent/uniform.h"
+
+namespace pits {
+namespace {
+
+template <class Made, class Config>
+AgentEntry agent(std::string name, std::string summary, std::vector<Preset> presets = {},
+                 Config (*preset)(std::string_view) = default_config<Config>) {
+  return make_entry<Agent, AgentSetup, Made, Config>(std::move(name), std::move(summary), std::move(presets), preset);
+}
+
+}  // namespace
+
+// To add an agent: one file, one line here, one test.
+const std::vector<AgentEntry>& agent_catalogue() {
+  static const std::vector<AgentEntry> catalogue = {
+      agent<PiTs, PiTsConfig>("pi-ts", "particle-interactive Thompson sampling: networks moved by a gradient flow",
+                              {{"paper", "Eq. 6 of the paper, likelihood scaled by t/B"},
+                               {"released", "the authors' released code, which made the paper's table"}},
+                              pi_ts_preset),
+      agent<LinTs, LinTsConfig>("lin-ts", "linear Thompson sampling with exact posteriors"),
+      agent<BernoulliTs, BernoulliTsConfig>("bernoulli-ts", "context-free Thompson sampling, Beta posteriors"),
+      agent<GaussianTs, GaussianTsConfig>("gaussian-ts",
+                                          "context-free Thompson sampling, normal-inverse-gamma posteriors"),
+      agent<Uniform, UniformConfig>("uniform", "every action with the same probability"),
+  };
+  return catalogue;
+}
+
+}  // namespace pits

@@ -1,0 +1,51 @@
+// Thompson sampling without contexts, the paper's Algorithm 2 where the posterior has a closed form.
+#pragma once
+
+#include "pits/agent/agent.h"
+#include "pits/posterior/bayes_linear.h"
+
+namespace pits {
+
+struct BernoulliTsConfig {
+  double alpha = 1.0;  // prior Beta(alpha, beta) of an action's success probability
+  double beta = 1.0;
+};
+Fields fields(BernoulliTsConfig& config);
+
+// Rewards in 0..1; a fraction counts as a part of a success (Beta updated by r and 1 − r).
+class BernoulliTs : public Agent {
+ public:
+  BernoulliTs(const BernoulliTsConfig& config, const AgentSetup& setup);
+
+  Decision choose(const Query& query) const override;
+  void learn(std::span<const Feedback> events) override;
+  std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<BernoulliTs>(*this); }
+
+ private:
+  struct Counts {
+    double successes, failures;  // prior included
+  };
+  AgentSetup setup_;
+  std::vector<Counts> counts_;  // (K)
+};
+
+struct GaussianTsConfig {
+  BayesLinearConfig prior{.lambda = 0.25, .a0 = 1.0, .b0 = 1.0};
+};
+Fields fields(GaussianTsConfig& config);
+
+// Each action's rewards are N(mean, variance), both unknown: the regression on a constant.
+class GaussianTs : public Agent {
+ public:
+  GaussianTs(const GaussianTsConfig& config, const AgentSetup& setup);
+
+  Decision choose(const Query& query) const override;
+  void learn(std::span<const Feedback> events) override;
+  std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<GaussianTs>(*this); }
+
+ private:
+  AgentSetup setup_;
+  std::vector<BayesLinear> posteriors_;  // (K)
+};
+
+}  // namespace pits

@@ -1,0 +1,47 @@
+#include "pits/agent/lin_ts.h"
+
+#include <algorithm>
+
+namespace pits {
+namespace {
+
+// (x, 1): the intercept is one more coefficient.
+Eigen::VectorXd with_intercept(ContextView x) {
+  Eigen::VectorXd row(static_cast<Eigen::Index>(x.size()) + 1);
+  std::ranges::copy(x, row.begin());
+  row[row.size() - 1] = 1.0;
+  return row;
+}
+
+}  // namespace
+
+Fields fields(LinTsConfig& c) {
+  return Fields{}
+      .merge(fields(c.prior))
+      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0));
+}
+
+LinTs::LinTs(const LinTsConfig& config, const AgentSetup& setup)
+    : config_(checked(config)),
+      setup_(setup),
+      posteriors_(setup.actions, BayesLinear(config.prior, static_cast<Eigen::Index>(setup.context_size) + 1)) {}
+
+Decision LinTs::choose(const Query& query) const {
+  check_query(query, setup_);
+  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.actions)) return *forced;
+  Stream stream = decision_stream(setup_, query.id);
+  const Eigen::VectorXd x = with_intercept(query.x);
+  std::vector<double> values(setup_.actions);
+  for (Action a = 0; a < setup_.actions; ++a) values[a] = posteriors_[a].sample(stream).dot(x);
+  return {.action = best_action(values, query.actions), .propensity = std::nullopt};
+}
+
+void LinTs::learn(std::span<const Feedback> events) {
+  for (const Feedback& event : events) {
+    check_feedback(event, setup_);
+    posteriors_[event.action].observe(with_intercept(event.x), event.reward);
+    ++events_;
+  }
+}
+
+}  // namespace pits

@@ -1,0 +1,33 @@
+// Linear Thompson sampling with exact posteriors, one regression with intercept for each action, as the showdown of
+// Riquelme et al. (2018) sets it.
+#pragma once
+
+#include "pits/agent/agent.h"
+#include "pits/posterior/bayes_linear.h"
+
+namespace pits {
+
+struct LinTsConfig {
+  BayesLinearConfig prior{};
+  int initial_pulls = 2;
+};
+Fields fields(LinTsConfig& config);
+
+class LinTs : public Agent {
+ public:
+  LinTs(const LinTsConfig& config, const AgentSetup& setup);
+
+  Decision choose(const Query& query) const override;
+  void learn(std::span<const Feedback> events) override;
+  std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LinTs>(*this); }
+
+  const BayesLinear& posterior(Action a) const { return posteriors_[a]; }
+
+ private:
+  LinTsConfig config_;
+  AgentSetup setup_;
+  std::vector<BayesLinear> posteriors_;  // (K)
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace pits

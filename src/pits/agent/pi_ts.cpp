@@ -1,0 +1,124 @@
+#include "pits/agent/pi_ts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pits {
+namespace {
+
+// A copy of the particles that no longer learns.
+class FrozenParticles final : public Policy {
+ public:
+  FrozenParticles(const ParticleVote& vote, Particles theta)
+      : model_(vote.model), theta_(std::move(theta)), vote_(vote) {}
+
+  Decision choose(const Query& query) const override {
+    return ParticleVote{model_, theta_, vote_.floor, vote_.initial_pulls, vote_.events, vote_.setup}.choose(query);
+  }
+
+ private:
+  RewardModel model_;
+  Particles theta_;
+  ParticleVote vote_;  // its numbers only: model and particles are the copies above
+};
+
+}  // namespace
+
+Fields fields(PiTsConfig& c) {
+  return Fields{}
+      .merge(fields(c.posterior))
+      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
+      .add("train_every", c.train_every, "rounds between trainings", at_least(1))
+      .add("train_steps", c.train_steps, "steps of the flow in a training", at_least(1))
+      .add("floor", c.floor, "share of decisions made uniformly, so that no action's probability is 0", between(0, 1));
+}
+
+PiTsConfig pi_ts_preset(std::string_view name) {
+  PiTsConfig c;
+  if (name == "released") {  // section 3 of the method: what the paper's table was made with
+    c.posterior.flow.kind = FlowKind::dgf_released;
+    c.posterior.model.noise_sd = std::sqrt(0.5);  // log p = −(r − m)²
+    c.posterior.model.prior = PriorScale::same;
+    c.posterior.model.prior_precision = 0.1;
+    c.posterior.model.init = Init::fan_in;
+    c.posterior.scale = LikelihoodScale::minibatch;
+    c.posterior.optimizer = {.rule = Rule::sign, .step = 1e-3, .epsilon = 1e-6};
+    c.train_every = 50;
+    c.train_steps = 100;
+  } else {
+    c.posterior.optimizer = {
+        .rule = Rule::adam, .step = 3e-3, .schedule = Schedule::exponential, .decay = std::log(10.0) / 2000.0};
+  }
+  return c;
+}
+
+Decision ParticleVote::choose(const Query& query) const {
+  check_query(query, setup);
+  if (const auto forced = forced_pull(events, initial_pulls, query, setup.actions)) return *forced;
+  Stream stream = decision_stream(setup, query.id);
+  Decision decision{};
+  if (floor > 0.0 && stream.uniform() < floor) {
+    decision.action = random_action(stream, query.actions, setup.actions);
+  } else {
+    thread_local Network::Workspace workspace;
+    thread_local std::vector<float> values;
+    values.resize(setup.actions);
+    const std::size_t drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
+    model.predict(theta.row(drawn), query.x, workspace, values);
+    decision.action = best_action(values, query.actions);
+  }
+  if (query.want_propensity) decision.propensity = probabilities(query)[decision.action];
+  return decision;
+}
+
+std::vector<float> ParticleVote::probabilities(const Query& query) const {
+  const std::size_t K = setup.actions;
+  std::vector<float> p(K, 0.0F);
+  if (const auto forced = forced_pull(events, initial_pulls, query, K)) {
+    p[forced->action] = 1.0F;
+    return p;
+  }
+  thread_local Network::Workspace workspace;
+  Matrix<float> values(theta.rows(), K);
+  model.predict(theta, query.x, workspace, values);
+  std::vector<int> votes(K, 0);
+  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[best_action(std::as_const(values).row(i), query.actions)];
+  const double even = 1.0 / static_cast<double>(query.actions.count(K));
+  for (Action a = 0; a < K; ++a) {
+    if (!query.actions.admits(a)) continue;
+    p[a] = static_cast<float>((1.0 - floor) * votes[a] / static_cast<double>(theta.rows()) + floor * even);
+  }
+  return p;
+}
+
+PiTs::PiTs(const PiTsConfig& config, const AgentSetup& setup)
+    : config_(checked(config)),
+      setup_(setup),
+      posterior_(config.posterior, setup.context_size, setup.actions, setup.seed, setup.realization) {}
+
+ParticleVote PiTs::vote() const {
+  return {posterior_.model(),    posterior_.particles(),      config_.floor,
+          config_.initial_pulls, posterior_.history().seen(), setup_};
+}
+
+Decision PiTs::choose(const Query& query) const { return vote().choose(query); }
+
+std::vector<float> PiTs::probabilities(const Query& query) const { return vote().probabilities(query); }
+
+void PiTs::learn(std::span<const Feedback> events) {
+  for (const Feedback& event : events) {
+    check_feedback(event, setup_);
+    posterior_.observe({.context = event.x, .action = event.action, .reward = event.reward});
+    const auto every = static_cast<std::uint64_t>(config_.train_every);
+    if (posterior_.history().seen() % every == 0) posterior_.train(config_.train_steps);
+  }
+}
+
+std::unique_ptr<const Policy> PiTs::snapshot() const {
+  const ParticlesView theta = posterior_.particles();
+  Particles copy(theta.rows(), theta.cols());
+  std::ranges::copy(theta.flat(), copy.data());
+  return std::make_unique<FrozenParticles>(vote(), std::move(copy));
+}
+
+}  // namespace pits

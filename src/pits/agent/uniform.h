@@ -1,0 +1,24 @@
+// Every allowed action with the same probability: the yardstick of normalised regret.
+#pragma once
+
+#include "pits/agent/agent.h"
+#include "pits/core/fields.h"
+
+namespace pits {
+
+struct UniformConfig {};
+Fields fields(UniformConfig& config);
+
+class Uniform : public Agent {
+ public:
+  Uniform(const UniformConfig&, const AgentSetup& setup) : setup_(setup) {}
+
+  Decision choose(const Query& query) const override;
+  void learn(std::span<const Feedback>) override {}
+  std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<Uniform>(*this); }
+
+ private:
+  AgentSetup setup_;
+};
+
+}  // namespace pits

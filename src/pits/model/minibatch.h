@@ -1,0 +1,21 @@
+// The observations that one training step sees, laid out for the score: observations run along SIMD lanes, and those
+// of one action lie side by side, because only the played action's output is fitted.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "pits/core/matrix.h"
+
+namespace pits {
+
+struct Minibatch {
+  Matrix<float> contexts;                // (d,B): column b is the context of observation b
+  std::vector<float> rewards;            // (B)
+  std::vector<std::size_t> group_start;  // (K+1): action a owns columns group_start[a] .. group_start[a+1]−1
+  float likelihood_scale = 1.0F;         // t/B makes the sum over B an estimate of the sum over all t observations
+
+  std::size_t size() const { return rewards.size(); }
+};
+
+}  // namespace pits

@@ -1,0 +1,122 @@
+#include "pits/model/network.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "pits/core/kernels.h"
+
+namespace pits {
+namespace {
+
+ConstMatrixView<float> weights_of(const Layer& layer, std::span<const float> theta) {
+  return {theta.data() + layer.weights, layer.outputs, layer.inputs};
+}
+
+ConstMatrixView<float> row_view(std::span<const float> x) { return {x.data(), 1, x.size()}; }
+
+// The columns of one action and how many they are.
+struct Group {
+  std::size_t action, first, count;
+};
+
+template <class Body>
+void for_each_group(const Minibatch& batch, Body body) {
+  for (std::size_t a = 0; a + 1 < batch.group_start.size(); ++a) {
+    const std::size_t count = batch.group_start[a + 1] - batch.group_start[a];
+    if (count > 0) body(Group{a, batch.group_start[a], count});
+  }
+}
+
+}  // namespace
+
+Network::Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t outputs, Activation activation)
+    : activation_(activation) {
+  std::size_t offset = 0;
+  std::size_t width = inputs;
+  const auto add_layer = [&](std::size_t out) {
+    layers_.push_back({width, out, offset, offset + out * width});
+    offset += out * width + out;
+    width = out;
+  };
+  for (const int units : hidden) add_layer(static_cast<std::size_t>(units));
+  add_layer(outputs);
+}
+
+void Network::evaluate(std::span<const float> theta, std::span<const float> x, Workspace& w,
+                       std::span<float> out) const {
+  std::span<const float> input = x;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const Layer& layer = layers_[l];
+    const bool last = l + 1 == layers_.size();
+    std::vector<float>& values = w.values[l % 2];
+    if (!last) values.resize(layer.outputs);
+    const std::span<float> z = last ? out : std::span<float>(values);
+    std::ranges::copy(theta.subspan(layer.biases, layer.outputs), z.begin());
+    add_product_transposed(weights_of(layer, theta), row_view(input), MatrixView<float>(z.data(), z.size(), 1));
+    if (!last) activate(activation_, z);
+    input = z;
+  }
+}
+
+void Network::forward(std::span<const float> theta, const Minibatch& batch, Workspace& w, std::span<float> out) const {
+  const std::size_t B = batch.size();
+  w.hidden.resize(layers_.size() - 1);
+  ConstMatrixView<float> input = batch.contexts;
+  for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
+    const Layer& layer = layers_[l];
+    Matrix<float>& z = w.hidden[l];
+    if (z.rows() != layer.outputs || z.cols() != B) z.reshape(layer.outputs, B);
+    for (std::size_t i = 0; i < layer.outputs; ++i) std::ranges::fill(z.row(i), theta[layer.biases + i]);
+    add_product(plain(weights_of(layer, theta)), input, z);
+    activate(activation_, z.flat());
+    input = std::as_const(z).view();
+  }
+  const Layer& last = layers_.back();
+  const ConstMatrixView<float> weights = weights_of(last, theta);
+  for_each_group(batch, [&](const Group& g) {
+    const std::span<float> outputs = out.subspan(g.first, g.count);
+    std::ranges::fill(outputs, theta[last.biases + g.action]);
+    add_product(plain(row_view(weights.row(g.action))), input.columns(g.first, g.count),
+                MatrixView<float>(outputs.data(), 1, g.count));
+  });
+}
+
+// The last layer: gradient of the played rows, and delta of the last hidden layer.
+void Network::backward_output(std::span<const float> theta, const Minibatch& batch, std::span<const float> delta,
+                              Workspace& w, std::span<float> gradient) const {
+  const Layer& last = layers_.back();
+  const bool linear = layers_.size() == 1;
+  const ConstMatrixView<float> input = linear ? batch.contexts.view() : std::as_const(w.hidden.back()).view();
+  const ConstMatrixView<float> weights = weights_of(last, theta);
+  for_each_group(batch, [&](const Group& g) {
+    const std::span<const float> d = delta.subspan(g.first, g.count);
+    float* weight_gradient = gradient.data() + last.weights + g.action * last.inputs;
+    add_product_transposed(input.columns(g.first, g.count), row_view(d),
+                           MatrixView<float>(weight_gradient, last.inputs, 1));
+    gradient[last.biases + g.action] += std::accumulate(d.begin(), d.end(), 0.0F);
+    if (!linear) {
+      add_product(transposed(row_view(weights.row(g.action))), row_view(d),
+                  w.delta.back().view().columns(g.first, g.count));
+    }
+  });
+}
+
+void Network::backward(std::span<const float> theta, const Minibatch& batch, std::span<const float> delta, Workspace& w,
+                       std::span<float> gradient) const {
+  w.delta.resize(layers_.size() - 1);
+  for (std::size_t l = 0; l + 1 < layers_.size(); ++l) w.delta[l].reshape(layers_[l].outputs, batch.size());
+  backward_output(theta, batch, delta, w, gradient);
+  for (std::size_t l = layers_.size() - 1; l-- > 0;) {
+    const Layer& layer = layers_[l];
+    Matrix<float>& d = w.delta[l];
+    multiply_by_slope(activation_, std::as_const(w.hidden[l]).flat(), d.flat());
+    const ConstMatrixView<float> input = l == 0 ? batch.contexts.view() : std::as_const(w.hidden[l - 1]).view();
+    add_product_transposed(d, input, MatrixView<float>(gradient.data() + layer.weights, layer.outputs, layer.inputs));
+    for (std::size_t i = 0; i < layer.outputs; ++i) {
+      gradient[layer.biases + i] += std::accumulate(d.row(i).begin(), d.row(i).end(), 0.0F);
+    }
+    if (l > 0) add_product(transposed(weights_of(layer, theta)), d, w.delta[l - 1]);
+  }
+}
+
+}  // namespace pits

@@ -1,0 +1,57 @@
+// A fully connected network d → hidden... → K. No hidden layer makes it linear.
+//
+// The parameters of one particle lie layer by layer: weights (out,in) row-major, then biases (out).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pits/core/matrix.h"
+#include "pits/model/activation.h"
+#include "pits/model/minibatch.h"
+
+namespace pits {
+
+struct Layer {
+  std::size_t inputs;
+  std::size_t outputs;
+  std::size_t weights;  // offset of the weights in a particle
+  std::size_t biases;   // offset of the biases
+};
+
+class Network {
+ public:
+  Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t outputs, Activation activation);
+
+  std::size_t inputs() const { return layers_.front().inputs; }
+  std::size_t outputs() const { return layers_.back().outputs; }
+  std::size_t parameters() const { return layers_.back().biases + outputs(); }
+  const std::vector<Layer>& layers() const { return layers_; }
+
+  // Scratch of one thread: hidden[l] is the output of hidden layer l, (width,B).
+  struct Workspace {
+    std::vector<Matrix<float>> hidden;
+    std::vector<Matrix<float>> delta;
+    std::vector<float> values[2];  // one context through the layers
+    std::vector<float> output;     // the played outputs, then their deltas (B)
+  };
+
+  // All K outputs for one context.
+  void evaluate(std::span<const float> theta, std::span<const float> x, Workspace& w, std::span<float> out) const;
+
+  // The played action's output for every observation, out (B). Leaves the hidden layers in w for backward().
+  void forward(std::span<const float> theta, const Minibatch& batch, Workspace& w, std::span<float> out) const;
+
+  // gradient += Σ_b delta_b ∂output_b/∂θ, delta (B), after forward() on the same θ and batch.
+  void backward(std::span<const float> theta, const Minibatch& batch, std::span<const float> delta, Workspace& w,
+                std::span<float> gradient) const;
+
+ private:
+  void backward_output(std::span<const float> theta, const Minibatch& batch, std::span<const float> delta, Workspace& w,
+                       std::span<float> gradient) const;
+
+  std::vector<Layer> layers_;
+  Activation activation_;
+};
+
+}  // namespace pits

@@ -1,0 +1,157 @@
+#include "pits/model/reward_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pits {
+namespace {
+
+float sigmoid(float z) { return 1.0F / (1.0F + std::exp(-z)); }
+
+std::vector<int> hidden_layers(const ModelConfig& config) {
+  const bool flat = config.kind == ModelKind::linear || config.kind == ModelKind::logistic;
+  return flat ? std::vector<int>{} : config.hidden;
+}
+
+}  // namespace
+
+const std::vector<std::string>& EnumNames<ModelKind>::names() {
+  static const std::vector<std::string> names = {"linear", "logistic", "mlp", "mlp-logistic"};
+  return names;
+}
+const std::vector<std::string>& EnumNames<Noise>::names() {
+  static const std::vector<std::string> names = {"fixed", "learned", "learned-per-action"};
+  return names;
+}
+const std::vector<std::string>& EnumNames<PriorScale>::names() {
+  static const std::vector<std::string> names = {"same", "fan-in"};
+  return names;
+}
+const std::vector<std::string>& EnumNames<Init>::names() {
+  static const std::vector<std::string> names = {"prior", "fan-in", "uniform"};
+  return names;
+}
+
+Fields fields(ModelConfig& c) {
+  return Fields{}
+      .add("model", c.kind, "linear, logistic, mlp or mlp-logistic (Bernoulli rewards in 0..1)")
+      .add("hidden", c.hidden, "widths of the hidden layers of an mlp, e.g. 50 or 50x50", at_least(1))
+      .add("activation", c.activation, "relu or tanh")
+      .add("noise", c.noise, "noise of the Gaussian likelihood: fixed, learned or learned-per-action")
+      .add("noise_sd", c.noise_sd, "its standard deviation; where learned, the centre of its prior", above(0))
+      .add("noise_log_sd", c.noise_log_sd, "learned noise: prior standard deviation of log sigma", above(0))
+      .add("prior", c.prior, "prior precision: the same for all parameters, or times the layer's fan-in")
+      .add("prior_precision", c.prior_precision, "precision of the Gaussian prior", above(0))
+      .add("init", c.init, "first particles: prior, fan-in (variance 1/(inputs+1), biases 0) or uniform")
+      .add("init_range", c.init_range, "init=uniform draws from (-range, range)", above(0));
+}
+
+RewardModel::RewardModel(const ModelConfig& config, std::size_t context_size, std::size_t actions)
+    : config_(checked(config)), network_(context_size, hidden_layers(config), actions, config.activation) {
+  if (context_size == 0) throw bad_input("a model needs contexts of at least 1 number");
+  if (actions == 0) throw bad_input("a model needs at least 1 action");
+}
+
+bool RewardModel::bernoulli() const {
+  return config_.kind == ModelKind::logistic || config_.kind == ModelKind::mlp_logistic;
+}
+
+std::size_t RewardModel::noise_parameters() const {
+  if (bernoulli() || config_.noise == Noise::fixed) return 0;
+  return config_.noise == Noise::learned ? 1 : actions();
+}
+
+std::size_t RewardModel::noise_index(std::size_t action) const {
+  return network_.parameters() + (config_.noise == Noise::learned_per_action ? action : 0);
+}
+
+float RewardModel::prior_precision_of(const Layer& layer) const {
+  const double factor = config_.prior == PriorScale::fan_in ? static_cast<double>(layer.inputs) : 1.0;
+  return static_cast<float>(config_.prior_precision * factor);
+}
+
+void RewardModel::initialise(Stream& stream, MatrixView<float> theta) const {
+  for (std::size_t i = 0; i < theta.rows(); ++i) {
+    const std::span<float> particle = theta.row(i);
+    for (const Layer& layer : network_.layers()) {
+      const auto weights = particle.subspan(layer.weights, layer.inputs * layer.outputs);
+      const auto biases = particle.subspan(layer.biases, layer.outputs);
+      if (config_.init == Init::prior) {
+        const float sd = 1.0F / std::sqrt(prior_precision_of(layer));
+        stream.fill_normal(weights, sd);
+        stream.fill_normal(biases, sd);
+      } else if (config_.init == Init::fan_in) {
+        stream.fill_normal(weights, 1.0F / std::sqrt(static_cast<float>(layer.inputs) + 1.0F));
+        std::ranges::fill(biases, 0.0F);
+      } else {
+        const auto range = static_cast<float>(config_.init_range);
+        const auto draw = [&] { return range * (2.0F * stream.uniform_float() - 1.0F); };
+        std::ranges::generate(weights, draw);
+        std::ranges::generate(biases, draw);
+      }
+    }
+    for (float& log_sd : particle.subspan(network_.parameters())) {
+      log_sd = static_cast<float>(std::log(config_.noise_sd));
+    }
+  }
+}
+
+void RewardModel::predict(std::span<const float> theta, std::span<const float> x, Network::Workspace& w,
+                          std::span<float> out) const {
+  network_.evaluate(theta, x, w, out);
+  if (bernoulli()) std::ranges::transform(out, out.begin(), sigmoid);
+}
+
+void RewardModel::predict(ParticlesView theta, std::span<const float> x, Network::Workspace& w,
+                          MatrixView<float> out) const {
+  for (std::size_t i = 0; i < theta.rows(); ++i) predict(theta.row(i), x, w, out.row(i));
+}
+
+void RewardModel::score(ParticlesView theta, const Minibatch& batch, Network::Workspace& w,
+                        MatrixView<float> score) const {
+  for (std::size_t i = 0; i < theta.rows(); ++i) {
+    std::ranges::fill(score.row(i), 0.0F);
+    likelihood_score(theta.row(i), batch, w, score.row(i));
+    prior_score(theta.row(i), score.row(i));
+  }
+}
+
+// scale · ∇ Σ_b log p(r_b | m_b): Bernoulli ∂/∂m = r − σ(m); Gaussian ∂/∂m = (r − m)/σ², ∂/∂log σ = (r − m)²/σ² − 1.
+void RewardModel::likelihood_score(std::span<const float> theta, const Minibatch& batch, Network::Workspace& w,
+                                   std::span<float> gradient) const {
+  w.output.resize(batch.size());
+  network_.forward(theta, batch, w, w.output);
+  const float scale = batch.likelihood_scale;
+  const bool learned = noise_parameters() > 0;
+  for (std::size_t a = 0; a + 1 < batch.group_start.size(); ++a) {
+    const float sd = learned ? std::exp(theta[noise_index(a)]) : static_cast<float>(config_.noise_sd);
+    const float precision = 1.0F / (sd * sd);
+    float noise_gradient = 0.0F;
+    for (std::size_t b = batch.group_start[a]; b < batch.group_start[a + 1]; ++b) {
+      float& m = w.output[b];
+      const float r = batch.rewards[b];
+      if (bernoulli()) {
+        m = scale * (r - sigmoid(m));
+      } else {
+        noise_gradient += (r - m) * (r - m) * precision - 1.0F;
+        m = scale * precision * (r - m);
+      }
+    }
+    if (learned) gradient[noise_index(a)] += scale * noise_gradient;
+  }
+  network_.backward(theta, batch, w.output, w, gradient);
+}
+
+// ∇ log p0: weights and biases N(0, 1/precision), log σ N(log noise_sd, noise_log_sd²).
+void RewardModel::prior_score(std::span<const float> theta, std::span<float> gradient) const {
+  for (const Layer& layer : network_.layers()) {
+    const float precision = prior_precision_of(layer);
+    const std::size_t end = layer.biases + layer.outputs;
+    for (std::size_t l = layer.weights; l < end; ++l) gradient[l] -= precision * theta[l];
+  }
+  const auto centre = static_cast<float>(std::log(config_.noise_sd));
+  const auto precision = static_cast<float>(1.0 / (config_.noise_log_sd * config_.noise_log_sd));
+  for (std::size_t l = network_.parameters(); l < theta.size(); ++l) gradient[l] -= precision * (theta[l] - centre);
+}
+
+}  // namespace pits

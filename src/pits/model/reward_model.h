@@ -1,0 +1,84 @@
+// m(x, a; θ), the model of the reward, its log posterior U(θ) and the score ∇U(θ), for all particles at once.
+//
+//   U(θ) = scale · Σ_b log p(r_b | x_b, a_b, θ) + log p0(θ)
+//
+// A model is a network (none hidden: linear), a likelihood (Gaussian with fixed or learned noise, Bernoulli) and a
+// Gaussian prior. The parameters of a particle are the network's, then log σ where the noise is learned.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "pits/core/random.h"
+#include "pits/model/network.h"
+
+namespace pits {
+
+enum class ModelKind { linear, logistic, mlp, mlp_logistic };
+enum class Noise { fixed, learned, learned_per_action };
+enum class PriorScale { same, fan_in };
+enum class Init { prior, fan_in, uniform };
+
+template <>
+struct EnumNames<ModelKind> {
+  static const std::vector<std::string>& names();
+};
+template <>
+struct EnumNames<Noise> {
+  static const std::vector<std::string>& names();
+};
+template <>
+struct EnumNames<PriorScale> {
+  static const std::vector<std::string>& names();
+};
+template <>
+struct EnumNames<Init> {
+  static const std::vector<std::string>& names();
+};
+
+struct ModelConfig {
+  ModelKind kind = ModelKind::mlp;
+  std::vector<int> hidden = {50};
+  Activation activation = Activation::relu;
+  Noise noise = Noise::fixed;
+  double noise_sd = 0.1;      // σ of the Gaussian likelihood; where learned, the centre of its prior
+  double noise_log_sd = 1.0;  // learned: sd of log σ under its prior
+  PriorScale prior = PriorScale::fan_in;
+  double prior_precision = 1.0;  // of every weight and bias; fan_in multiplies it by the layer's inputs
+  Init init = Init::prior;       // fan_in: weights of variance 1/(inputs+1), biases 0; uniform: U(−range, range)
+  double init_range = 0.3;
+};
+Fields fields(ModelConfig& config);
+
+class RewardModel {
+ public:
+  RewardModel(const ModelConfig& config, std::size_t context_size, std::size_t actions);
+
+  std::size_t context_size() const { return network_.inputs(); }
+  std::size_t actions() const { return network_.outputs(); }
+  std::size_t parameters() const { return network_.parameters() + noise_parameters(); }  // P
+  bool bernoulli() const;
+
+  void initialise(Stream& stream, MatrixView<float> theta) const;
+
+  // Mean reward of every action for one context, (K): one particle, or all of them (M,K).
+  void predict(std::span<const float> theta, std::span<const float> x, Network::Workspace& w,
+               std::span<float> out) const;
+  void predict(ParticlesView theta, std::span<const float> x, Network::Workspace& w, MatrixView<float> out) const;
+
+  // score(i,·) = ∇U(θ_i), (M,P).
+  void score(ParticlesView theta, const Minibatch& batch, Network::Workspace& w, MatrixView<float> score) const;
+
+ private:
+  std::size_t noise_parameters() const;
+  std::size_t noise_index(std::size_t action) const;
+  void likelihood_score(std::span<const float> theta, const Minibatch& batch, Network::Workspace& w,
+                        std::span<float> gradient) const;
+  void prior_score(std::span<const float> theta, std::span<float> gradient) const;
+  float prior_precision_of(const Layer& layer) const;
+
+  ModelConfig config_;
+  Network network_;
+};
+
+}  // namespace pits

@@ -1,0 +1,65 @@
+#include "pits/posterior/bayes_linear.h"
+
+#include <cmath>
+
+namespace pits {
+namespace {
+
+// A fresh factorisation now and then keeps the rounding of rank-one updates from adding up; amortised it is O(d²).
+constexpr std::uint64_t refresh_every = 1024;
+
+}  // namespace
+
+Fields fields(BayesLinearConfig& c) {
+  return Fields{}
+      .add("lambda", c.lambda, "prior precision of the coefficients, in units of the noise", above(0))
+      .add("a0", c.a0, "shape of the inverse-gamma prior of the noise variance", above(0))
+      .add("b0", c.b0, "its scale", above(0));
+}
+
+BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension)
+    : precision_(config.lambda * Eigen::MatrixXd::Identity(dimension, dimension)),
+      cholesky_(precision_),
+      moment_(Eigen::VectorXd::Zero(dimension)),
+      mean_(Eigen::VectorXd::Zero(dimension)),
+      a_(config.a0),
+      b_(config.b0) {
+  BayesLinearConfig copy = config;
+  fields(copy).check();
+}
+
+// b grows by half the squared residual against the old mean over the predictive variance: the same as
+// b0 + ½(yᵀy − meanᵀ precision mean), without its cancellation.
+void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
+  if (!x.allFinite() || !std::isfinite(y)) throw bad_input("bayes_linear: the observation is not finite");
+  const double residual = y - x.dot(mean_);
+  const double leverage = cholesky_.matrixL().solve(x).squaredNorm();
+  a_ += 0.5;
+  b_ += 0.5 * residual * residual / (1.0 + leverage);
+  precision_.selfadjointView<Eigen::Lower>().rankUpdate(x);
+  precision_.triangularView<Eigen::StrictlyUpper>() = precision_.transpose();
+  moment_ += y * x;
+  cholesky_.rankUpdate(x, 1.0);
+  if (++updates_ % refresh_every == 0 || cholesky_.info() != Eigen::Success) refactor();
+  mean_ = cholesky_.solve(moment_);
+}
+
+void BayesLinear::refactor() {
+  cholesky_.compute(precision_);
+  if (cholesky_.info() != Eigen::Success) {
+    throw failed(
+        "bayes_linear: the precision matrix of {} observations is not positive definite; raise lambda or "
+        "standardise the contexts",
+        updates_);
+  }
+}
+
+Eigen::VectorXd BayesLinear::sample(Stream& stream) const {
+  const double variance = b_ / stream.gamma(a_);
+  Eigen::VectorXd z(mean_.size());
+  for (double& value : z) value = stream.normal();
+  cholesky_.matrixU().solveInPlace(z);  // precision = L Lᵀ, so Lᵀ⁻¹ z has covariance precision⁻¹
+  return mean_ + std::sqrt(variance) * z;
+}
+
+}  // namespace pits

@@ -1,0 +1,48 @@
+// Bayesian linear regression, exact: y = x·β + ε, ε ~ N(0, σ²), with the normal-inverse-gamma prior
+//   σ² ~ InvGamma(a0, b0),   β | σ² ~ N(0, σ² (λI)⁻¹).
+// Rank-one updates: O(d²) an observation, in double.
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <cstdint>
+
+#include "pits/core/fields.h"
+#include "pits/core/random.h"
+
+namespace pits {
+
+struct BayesLinearConfig {
+  double lambda = 0.25;  // prior precision of β in units of the noise
+  double a0 = 6.0;
+  double b0 = 6.0;
+};
+Fields fields(BayesLinearConfig& config);
+
+class BayesLinear {
+ public:
+  BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension);
+
+  void observe(const Eigen::VectorXd& x, double y);
+
+  // σ² ~ InvGamma(a, b), then β ~ N(mean, σ² precision⁻¹).
+  Eigen::VectorXd sample(Stream& stream) const;
+
+  const Eigen::VectorXd& mean() const { return mean_; }
+  const Eigen::MatrixXd& precision() const { return precision_; }  // XᵀX + λI
+  double a() const { return a_; }
+  double b() const { return b_; }
+
+ private:
+  void refactor();
+
+  Eigen::MatrixXd precision_;
+  Eigen::LLT<Eigen::MatrixXd> cholesky_;  // of precision_
+  Eigen::VectorXd moment_;                // Xᵀy
+  Eigen::VectorXd mean_;
+  double a_;
+  double b_;
+  std::uint64_t updates_ = 0;
+};
+
+}  // namespace pits

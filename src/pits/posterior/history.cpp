@@ -1,0 +1,68 @@
+#include "pits/posterior/history.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pits {
+
+History::History(std::size_t context_size, std::size_t actions, std::size_t capacity)
+    : context_size_(context_size), actions_(actions), capacity_(capacity) {}
+
+std::size_t History::size() const { return capacity_ == 0 ? seen_ : std::min<std::uint64_t>(seen_, capacity_); }
+
+void History::add(const Observation& observation) {
+  const std::size_t slot = capacity_ == 0 ? seen_ : seen_ % capacity_;
+  const std::size_t row = slot % chunk_rows;
+  if (slot / chunk_rows == chunks_.size()) {
+    const std::size_t rows = capacity_ == 0 ? chunk_rows : std::min(chunk_rows, capacity_ - slot);
+    chunks_.push_back(
+        {std::vector<float>(rows * context_size_), std::vector<std::uint32_t>(rows), std::vector<float>(rows)});
+  }
+  Chunk& chunk = chunks_[slot / chunk_rows];
+  std::ranges::copy(observation.context, chunk.contexts.data() + row * context_size_);
+  chunk.actions[row] = observation.action;
+  chunk.rewards[row] = observation.reward;
+  ++seen_;
+}
+
+Observation History::operator[](std::size_t slot) const {
+  const Chunk& chunk = chunks_[slot / chunk_rows];
+  const std::size_t row = slot % chunk_rows;
+  return {.context = {chunk.contexts.data() + row * context_size_, context_size_},
+          .action = chunk.actions[row],
+          .reward = chunk.rewards[row]};
+}
+
+void History::sample(Stream& stream, std::size_t batch_size, Minibatch& batch) const {
+  thread_local std::vector<std::uint32_t> slots;
+  slots.resize(batch_size);
+  const auto n = static_cast<std::uint32_t>(size());
+  std::ranges::generate(slots, [&] { return stream.index(n); });
+  gather(slots, batch);
+}
+
+void History::all(Minibatch& batch) const {
+  std::vector<std::uint32_t> slots(size());
+  std::iota(slots.begin(), slots.end(), 0U);
+  gather(slots, batch);
+}
+
+// A stable counting sort by action.
+void History::gather(std::span<const std::uint32_t> slots, Minibatch& batch) const {
+  const std::size_t B = slots.size();
+  if (batch.contexts.rows() != context_size_ || batch.contexts.cols() != B) batch.contexts.reshape(context_size_, B);
+  batch.rewards.resize(B);
+  batch.group_start.assign(actions_ + 1, 0);
+  for (const std::uint32_t slot : slots) ++batch.group_start[(*this)[slot].action + 1];
+  std::partial_sum(batch.group_start.begin(), batch.group_start.end(), batch.group_start.begin());
+  thread_local std::vector<std::size_t> next;
+  next.assign(batch.group_start.begin(), batch.group_start.end() - 1);
+  for (const std::uint32_t slot : slots) {
+    const Observation o = (*this)[slot];
+    const std::size_t column = next[o.action]++;
+    for (std::size_t l = 0; l < context_size_; ++l) batch.contexts(l, column) = o.context[l];
+    batch.rewards[column] = o.reward;
+  }
+}
+
+}  // namespace pits

@@ -1,0 +1,56 @@
+// The replay buffer: every (context, action, reward) so far, or the last `capacity` of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pits/core/matrix.h"
+#include "pits/core/random.h"
+#include "pits/model/minibatch.h"
+
+namespace pits {
+
+struct Observation {
+  std::span<const float> context;
+  std::uint32_t action;
+  float reward;
+};
+
+class History {
+ public:
+  // capacity 0 keeps everything.
+  History(std::size_t context_size, std::size_t actions, std::size_t capacity = 0);
+
+  void add(const Observation& observation);
+
+  std::size_t size() const;                     // observations kept
+  std::uint64_t seen() const { return seen_; }  // observations ever added
+  // 0 ≤ slot < size(); in order of arrival until the capacity is reached, then the oldest is overwritten.
+  Observation operator[](std::size_t slot) const;
+
+  // B observations drawn with replacement, grouped by action. Leaves batch.likelihood_scale alone.
+  void sample(Stream& stream, std::size_t batch_size, Minibatch& batch) const;
+  // All kept observations, grouped by action.
+  void all(Minibatch& batch) const;
+
+ private:
+  // Memory grows by chunks: no copy of the past when it does.
+  static constexpr std::size_t chunk_rows = 1024;
+  struct Chunk {
+    std::vector<float> contexts;  // (rows, d)
+    std::vector<std::uint32_t> actions;
+    std::vector<float> rewards;
+  };
+
+  void gather(std::span<const std::uint32_t> slots, Minibatch& batch) const;
+
+  std::size_t context_size_;
+  std::size_t actions_;
+  std::size_t capacity_;
+  std::uint64_t seen_ = 0;
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace pits

@@ -1,0 +1,81 @@
+#include "pits/posterior/particles.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pits {
+
+const std::vector<std::string>& EnumNames<LikelihoodScale>::names() {
+  static const std::vector<std::string> names = {"data", "minibatch"};
+  return names;
+}
+
+Fields fields(ParticleConfig& c) {
+  return Fields{}
+      .add("particles", c.particles, "number of particles M", between(1, 1e6))
+      .merge(fields(c.flow))
+      .merge(fields(c.model))
+      .merge(fields(c.optimizer))
+      .add("batch", c.batch, "observations in a minibatch, drawn with replacement", at_least(1))
+      .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B) or minibatch (1)")
+      .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0));
+}
+
+ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t context_size, std::size_t actions,
+                                     std::uint64_t seed, std::uint32_t realization)
+    : config_(checked(config)),
+      model_(config.model, context_size, actions),
+      history_(context_size, actions, static_cast<std::size_t>(config.capacity)),
+      flow_(config.flow),
+      optimizer_(config.optimizer),
+      address_{.seed = seed, .realization = realization},
+      theta_(static_cast<std::size_t>(config.particles), model_.parameters()),
+      score_(theta_.rows(), theta_.cols()),
+      velocity_(theta_.rows(), theta_.cols()) {
+  if (flow_.temperature() > 0.0 && config_.optimizer.rule != Rule::sgd) {
+    throw bad_input("flow {} adds its own noise and needs plain steps: set optimizer=sgd, not {}",
+                    format_value(config_.flow.kind), format_value(config_.optimizer.rule));
+  }
+  address_.purpose = Purpose::initial_particles;
+  Stream stream(address_);
+  model_.initialise(stream, theta_);
+}
+
+void ParticlePosterior::observe(const Observation& observation) {
+  const float r = observation.reward;
+  if (model_.bernoulli() && !(r >= 0.0F && r <= 1.0F)) {
+    throw bad_input("a Bernoulli model needs rewards in 0..1, not {}; use model=linear or model=mlp", r);
+  }
+  history_.add(observation);
+}
+
+void ParticlePosterior::train(int steps) {
+  if (history_.size() == 0) throw failed("train: no observation yet");
+  for (int i = 0; i < steps; ++i) train_step();
+  if (!std::ranges::all_of(std::as_const(theta_).flat(), [](float x) { return std::isfinite(x); })) {
+    throw bad_input("the particles diverged after {} training steps; a smaller step than {} may hold them",
+                    steps_done(), config_.optimizer.step);
+  }
+}
+
+void ParticlePosterior::train_step() {
+  address_.step = static_cast<std::uint32_t>(steps_done());
+  address_.purpose = Purpose::minibatch;
+  Stream draws(address_);
+  history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
+  // The one place where the likelihood is scaled to the t observations.
+  batch_.likelihood_scale = config_.scale == LikelihoodScale::data
+                                ? static_cast<float>(history_.size()) / static_cast<float>(config_.batch)
+                                : 1.0F;
+  model_.score(theta_, batch_, workspace_, score_);
+  flow_.velocity(theta_, score_, velocity_);
+  const double step = optimizer_.next_step_size();
+  optimizer_.ascend(theta_, velocity_);
+  if (flow_.temperature() > 0.0) {
+    address_.purpose = Purpose::diffusion;
+    Stream noise(address_);
+    add_diffusion<float>(flow_.temperature(), step, noise, theta_);
+  }
+}
+
+}  // namespace pits

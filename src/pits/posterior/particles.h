@@ -1,0 +1,62 @@
+// The posterior as particles: a model, a flow and an optimiser that move M parameter vectors after the history.
+#pragma once
+
+#include <cstdint>
+
+#include "pits/core/optimizer.h"
+#include "pits/flow/flow.h"
+#include "pits/model/reward_model.h"
+#include "pits/posterior/history.h"
+
+namespace pits {
+
+// What the sum over a minibatch of B of t observations is multiplied by: t/B, which estimates the sum over all of
+// them (section 1 of the method), or 1, as the paper's released code does.
+enum class LikelihoodScale { data, minibatch };
+template <>
+struct EnumNames<LikelihoodScale> {
+  static const std::vector<std::string>& names();
+};
+
+struct ParticleConfig {
+  int particles = 20;  // M
+  ModelConfig model{};
+  FlowConfig flow{};
+  OptimizerConfig optimizer{};
+  int batch = 512;  // B, drawn with replacement
+  LikelihoodScale scale = LikelihoodScale::data;
+  int capacity = 0;  // observations kept; 0 keeps all
+};
+Fields fields(ParticleConfig& config);
+
+class ParticlePosterior {
+ public:
+  ParticlePosterior(const ParticleConfig& config, std::size_t context_size, std::size_t actions, std::uint64_t seed,
+                    std::uint32_t realization);
+
+  void observe(const Observation& observation);
+  // `steps` times: minibatch → score → velocity → optimiser. Needs at least one observation.
+  void train(int steps);
+
+  const RewardModel& model() const { return model_; }
+  const History& history() const { return history_; }
+  ParticlesView particles() const { return theta_; }
+  std::int64_t steps_done() const { return optimizer_.steps_done(); }
+
+ private:
+  void train_step();
+
+  ParticleConfig config_;
+  RewardModel model_;
+  History history_;
+  Flow<float> flow_;
+  Optimizer<float> optimizer_;
+  Address address_;
+  Particles theta_;         // (M,P)
+  Matrix<float> score_;     // (M,P)
+  Matrix<float> velocity_;  // (M,P)
+  Minibatch batch_;
+  Network::Workspace workspace_;
+};
+
+}  // namespace pits
