@@ -32,7 +32,7 @@ struct Recipe {
   Taste taste = Taste::sour;
   std::string cook = "anna";
   std::vector<int> layers = {50, 50};
-  std::vector<double> weights;
+  std::vector<double> weights = {};
 };
 
 Fields fields(Recipe& r) {

@@ -54,6 +54,12 @@ void add_weighted_differences(ConstMatrixView<double> w, ConstMatrixView<double>
 
 namespace {
 
+// Asked before the first force, which would narrow Highway's answer.
+const std::vector<std::int64_t>& machine_targets() {
+  static const std::vector<std::int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  return targets;
+}
+
 void check_shape(bool fits, const char* operation) {
   if (!fits) throw failed("{}: the shapes do not match", operation);
 }
@@ -112,22 +118,19 @@ void add_weighted_differences(ConstMatrixView<double> w, ConstMatrixView<double>
 
 std::vector<std::string> simd_targets() {
   std::vector<std::string> names;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) names.emplace_back(hwy::TargetName(target));
+  for (const std::int64_t target : machine_targets()) names.emplace_back(hwy::TargetName(target));
   return names;
 }
 
-std::string simd_target() { return simd_targets().front(); }
+std::string simd_target() { return hwy::TargetName(hwy::SupportedAndGeneratedTargets().front()); }
 
 void force_simd_target(const std::string& name) {
-  hwy::SetSupportedTargetsForTest(0);
-  if (!name.empty()) {
-    std::int64_t wanted = 0;
-    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-      if (name == hwy::TargetName(target)) wanted = target;
-    }
-    if (wanted == 0) throw unknown_name("SIMD target", name, simd_targets());
-    hwy::SetSupportedTargetsForTest(wanted);
+  std::int64_t wanted = 0;  // to Highway: what the machine has
+  for (const std::int64_t target : machine_targets()) {
+    if (name == hwy::TargetName(target)) wanted = target;
   }
+  if (!name.empty() && wanted == 0) throw unknown_name("SIMD target", name, simd_targets());
+  hwy::SetSupportedTargetsForTest(wanted);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 

@@ -11,23 +11,31 @@ Number parse_number(std::string_view text, std::string_view kind) {
   Number value{};
   const char* end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, value);
+  if (status == std::errc::result_out_of_range && stop == end) {
+    using Limits = std::numeric_limits<Number>;
+    throw bad_input("must be {} from {} to {}, not '{}'", kind, Limits::lowest(), Limits::max(), text);
+  }
   if (text.empty() || status != std::errc{} || stop != end) {
     throw bad_input("must be {}, not '{}'", kind, text);
   }
   return value;
 }
 
+std::string_view without_blanks(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
 template <class Number>
 void parse_list(std::string_view text, std::vector<Number>& out) {
   out.clear();
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  text = without_blanks(text);
   if (text.empty() || text == "none") return;
-  if (text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
   for (std::size_t start = 0; start <= text.size();) {
     const std::size_t comma = std::min(text.find_first_of(",x", start), text.size());
-    std::string_view item = text.substr(start, comma - start);
-    while (item.starts_with(' ')) item.remove_prefix(1);
-    while (item.ends_with(' ')) item.remove_suffix(1);
-    parse_value(item, out.emplace_back());
+    parse_value(without_blanks(text.substr(start, comma - start)), out.emplace_back());
     start = comma + 1;
   }
 }
@@ -98,7 +106,6 @@ void Fields::set(std::string_view name, std::string_view text) {
   }
   try {
     field->set(text);
-    field->check();
   } catch (const Error& e) {
     throw bad_input("{}: {}", name, e.what());
   }

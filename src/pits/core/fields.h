@@ -75,7 +75,7 @@ void check_values(const std::vector<double>& xs, const Range& range);
 struct Field {
   std::string name;
   std::string doc;
-  std::function<void(std::string_view)> set;
+  std::function<void(std::string_view)> set;  // parses and checks; a refused text leaves the value as it was
   std::function<std::string()> get;
   std::function<void()> check;
 };
@@ -85,7 +85,12 @@ class Fields {
   template <class T>
   Fields& add(std::string name, T& value, std::string doc, Range range = any_number()) & {
     Field field{.name = std::move(name), .doc = std::move(doc), .set = {}, .get = {}, .check = {}};
-    field.set = [&value](std::string_view text) { parse_value(text, value); };
+    field.set = [&value, range](std::string_view text) {
+      T parsed{};
+      parse_value(text, parsed);
+      check_field(parsed, range);
+      value = std::move(parsed);
+    };
     field.get = [&value] { return format_value(value); };
     field.check = [&value, range] { check_field(value, range); };
     list_.push_back(std::move(field));
@@ -97,7 +102,8 @@ class Fields {
   }
   Fields&& merge(Fields&& other) &&;
 
-  const std::vector<Field>& list() const { return list_; }
+  const std::vector<Field>& list() const& { return list_; }
+  std::vector<Field> list() && { return std::move(list_); }  // for (const Field& f : fields(config).list())
   bool has(std::string_view name) const;
   // Parses and checks; an unknown name gets a "did you mean", a bad value names the field.
   void set(std::string_view name, std::string_view text);

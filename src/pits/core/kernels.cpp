@@ -199,7 +199,7 @@ HWY_INLINE float SquaredDistance(const float* HWY_RESTRICT a, const float* HWY_R
 }
 
 void SquaredDistances(In a, In b, Out out) {
-  const bool same = a.data() == b.data() && a.rows() == b.rows();
+  const bool same = a.data() == b.data() && a.rows() == b.rows() && a.stride() == b.stride();
   for (std::size_t i = 0; i < a.rows(); ++i) {
     for (std::size_t j = same ? i : 0; j < b.rows(); ++j) {
       out(i, j) = SquaredDistance(&a(i, 0), &b(j, 0), a.cols());

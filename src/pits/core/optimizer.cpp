@@ -55,6 +55,15 @@ Adam<T> adam_at(const OptimizerConfig& c, double step, std::int64_t k) {
           static_cast<T>(std::sqrt(square_correction)), static_cast<T>(c.epsilon)};
 }
 
+template <class T>
+void check_blocks(ConstMatrixView<T> theta, ConstMatrixView<T> velocity) {
+  const bool same_shape = theta.rows() == velocity.rows() && theta.cols() == velocity.cols();
+  if (!same_shape || theta.stride() != theta.cols() || velocity.stride() != velocity.cols()) {
+    throw failed("optimizer: particles ({},{}) and velocity ({},{}) must be whole matrices of one shape", theta.rows(),
+                 theta.cols(), velocity.rows(), velocity.cols());
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& EnumNames<Rule>::names() {
@@ -76,7 +85,7 @@ Fields fields(OptimizerConfig& c) {
       .add("clip", c.clip, "largest norm of a particle's velocity; 0 does not clip", at_least(0))
       .add("momentum", c.momentum, "Adam's beta1", between(0, 0.9999))
       .add("second_moment", c.second_moment, "Adam's beta2, RMSProp's rho", between(0, 0.999999))
-      .add("epsilon", c.epsilon, "added to the root; sign: v/(|v| + epsilon)", above(0));
+      .add("epsilon", c.epsilon, "added to the root; sign: v/(|v| + epsilon)", at_least(1e-30));
 }
 
 double step_size(const OptimizerConfig& config, std::int64_t steps_done) {
@@ -103,6 +112,7 @@ void clip_rows(MatrixView<T> velocity, double limit) {
 
 template <class T>
 void Optimizer<T>::ascend(MatrixView<T> theta, MatrixView<T> velocity) {
+  check_blocks<T>(theta, velocity);
   clip_rows(velocity, config_.clip);
   const bool needs_first = config_.rule == Rule::adam;
   const bool needs_second = config_.rule != Rule::sgd && config_.rule != Rule::sign;

@@ -2,12 +2,16 @@
 
 #include <Eigen/Cholesky>
 
+#include "pits/core/kernels.h"
+
 namespace pits {
 namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// With R = diag(S) − K, the inner sum is (2/h)(Rθ)_j, so the whole weight of θ is (2/h)(K + εI)⁻¹R.
+// With R = diag(S) − K, the inner sum is (2/h)(Rθ)_j, so the weight of θ_j is (2/h)[(K + εI)⁻¹R]_ij. These sum to 0
+// over j, so that the negative weights −(2/h)(K + εI)⁻¹R, returned here, act on the differences θ_i − θ_j: nothing is
+// lost where the cloud is far from the origin, and equal particles do not repel.
 template <class T>
 RowMajor stein_weights(const RbfKernel<T>& kernel, double ridge) {
   const auto M = static_cast<Eigen::Index>(kernel.k.rows());
@@ -24,7 +28,7 @@ RowMajor stein_weights(const RbfKernel<T>& kernel, double ridge) {
   if (cholesky.info() != Eigen::Success) {
     throw failed("gfsf: K + {}·I is not positive definite; raise ridge", epsilon);
   }
-  return cholesky.solve(r) * static_cast<double>(kernel.slope);
+  return cholesky.solve(r) * -static_cast<double>(kernel.slope);
 }
 
 }  // namespace
@@ -36,7 +40,7 @@ void add_gfsf(const Cloud<T>& cloud, double ridge, Workspace<T>& w, MatrixView<T
   w.pair_weight.reshape(M, M);
   for (std::size_t i = 0; i < M * M; ++i) w.pair_weight.data()[i] = static_cast<T>(weights.data()[i]);
   add_scores(cloud, v);
-  add_weighted_scores<T>(w.pair_weight, cloud.theta, v);
+  add_weighted_differences(w.pair_weight, cloud.theta, cloud.theta, v);
 }
 
 template void add_gfsf<float>(const Cloud<float>&, double, Workspace<float>&, MatrixView<float>);

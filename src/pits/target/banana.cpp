@@ -2,9 +2,7 @@
 
 namespace pits {
 
-double Banana::ridge(double x) const {
-  return parameters_.bend * (x * x - parameters_.length * parameters_.length);
-}
+double Banana::ridge(double x) const { return parameters_.bend * (x * x - parameters_.length * parameters_.length); }
 
 double Banana::log_density(std::span<const double> theta) const {
   const double u = theta[0] / parameters_.length;

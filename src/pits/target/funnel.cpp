@@ -1,6 +1,7 @@
 #include "pits/target/funnel.h"
 
 #include <cmath>
+#include <utility>
 
 namespace pits {
 

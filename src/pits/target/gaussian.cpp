@@ -1,7 +1,9 @@
 #include "pits/target/gaussian.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "pits/core/error.h"
 

@@ -7,10 +7,9 @@
 namespace pits {
 namespace {
 
-// Cells a side. On the support of make_logistic a cell is 0.05 posterior standard deviations wide and less: the
-// piecewise constant density has the right mass in every cell to rounding (the midpoint rule is spectrally accurate
-// for a smooth density that vanishes at the edge) and is wrong inside one only, which adds width²/12 to the variance
-// of a coordinate, a relative error of 2e-4.
+// Cells a side. On the support of make_logistic a cell is at most 0.07 posterior standard deviations wide. Its mass
+// comes from the midpoint rule, which gives sums over a smooth density that vanishes at the edge to rounding; the
+// draw is uniform inside it, which adds width²/12 to the variance of a coordinate: a relative error of 4e-4.
 constexpr std::size_t cells = 256;
 
 // log(1 + e^{−m}), without overflow for m ≪ 0.
@@ -66,12 +65,11 @@ void LogisticPosterior::sample(Stream& stream, std::span<double> out) const {
   out[1] = support_.y_low + up * (support_.y_high - support_.y_low);
 }
 
-// Posterior mean about (1.6, −1.1), standard deviations 0.6; the support reaches far enough for a mass below 1e-10
-// outside (tested).
+// Posterior mean (2.04, −1.44), standard deviations 0.68 and 0.58; the mass outside the support is below 1e-10.
 std::unique_ptr<Target> make_logistic() {
   constexpr double prior_sd = 2.0;
-  return std::make_unique<LogisticPosterior>(logistic_example(), prior_sd, Window{-4.0, 8.0, -8.0, 4.0},
-                                             Window{-0.5, 4.0, -3.5, 1.0});
+  return std::make_unique<LogisticPosterior>(logistic_example(), prior_sd, Window{-1.5, 8.5, -7.5, 2.0},
+                                             Window{-0.5, 5.0, -4.2, 0.8});
 }
 
 }  // namespace pits

@@ -28,7 +28,7 @@ class LogisticPosterior : public Target {
  private:
   LogisticData data_;
   double prior_sd_;
-  Window support_;                  // the grid's window; the mass outside must be negligible
+  Window support_;  // the grid's window; the mass outside must be negligible
   Window window_;
   std::vector<double> cumulative_;  // of the cells' probabilities, row by row; the last is 1
 };

@@ -22,6 +22,22 @@ void check_comparable(const char* what, ConstMatrixView<double> a, ConstMatrixVi
   if (a.cols() != b.cols()) throw bad_input("{}: clouds have dimensions {} and {}", what, a.cols(), b.cols());
 }
 
+// The cloud moved to mean 0 and scaled to mean square norm 1; a cloud of equal points becomes all zero.
+Matrix<double> standardised(ConstMatrixView<double> a) {
+  Matrix<double> out(a.rows(), a.cols());
+  const auto n = static_cast<double>(a.rows());
+  for (std::size_t j = 0; j < a.cols(); ++j) {
+    double mean = 0.0;
+    for (std::size_t i = 0; i < a.rows(); ++i) mean += a(i, j) / n;
+    for (std::size_t i = 0; i < a.rows(); ++i) out(i, j) = a(i, j) - mean;
+  }
+  double square = 0.0;
+  for (const double x : out.flat()) square += x * x / n;
+  if (square == 0.0) return out;
+  for (double& x : out.flat()) x /= std::sqrt(square);
+  return out;
+}
+
 double mean_kernel(ConstMatrixView<double> d2, double h) {
   double sum = 0.0;
   for (const double d : d2.flat()) sum += std::exp(-d / h);
@@ -33,11 +49,17 @@ double mean_kernel(ConstMatrixView<double> d2, double h) {
 double w2(ConstMatrixView<double> a, ConstMatrixView<double> b) {
   check_comparable("w2", a, b);
   if (a.rows() != b.rows()) throw bad_input("w2: clouds must have the same size, not {} and {}", a.rows(), b.rows());
-  const Matrix<double> cost = distances(a, b);
-  const std::vector<std::size_t> column = optimal_assignment(cost.view());
+  // Σ_i ‖a_i − b_σ(i)‖² is least where Σ_i a_i·b_σ(i) is largest: the same σ after either cloud is moved or scaled.
+  // Clouds of one place and size have many near pairs, which the assignment finds without a search.
+  const std::vector<std::size_t> sigma = optimal_assignment(distances(standardised(a), standardised(b)));
   double sum = 0.0;
-  for (std::size_t i = 0; i < column.size(); ++i) sum += cost(i, column[i]);
-  return std::sqrt(sum / static_cast<double>(column.size()));
+  for (std::size_t i = 0; i < a.rows(); ++i) {
+    for (std::size_t j = 0; j < a.cols(); ++j) {
+      const double r = a(i, j) - b(sigma[i], j);
+      sum += r * r;
+    }
+  }
+  return std::sqrt(sum / static_cast<double>(a.rows()));
 }
 
 Mmd::Mmd(Matrix<double> sample) : sample_(std::move(sample)) {

@@ -19,9 +19,10 @@ SampleConfig checked_sampling(SampleConfig config) {
   target_entry(config.target);
   const bool noisy = Flow<double>(config.flow).temperature() > 0.0;
   if (noisy && config.optimizer.rule != Rule::sgd) {
-    throw bad_input("flow {} adds noise that matches a plain step, not one of {}: set optimizer = sgd and a step such "
-                    "as 0.02",
-                    format_value(config.flow.kind), format_value(config.optimizer.rule));
+    throw bad_input(
+        "flow {} adds noise that matches a plain step, not one of {}: set optimizer = sgd and a step such "
+        "as 0.02",
+        format_value(config.flow.kind), format_value(config.optimizer.rule));
   }
   return config;
 }

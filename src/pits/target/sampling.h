@@ -18,7 +18,7 @@ struct SampleConfig {
   int particles = 100;
   int iterations = 1000;
   int record_every = 20;
-  double init_sd = 1.0;  // particles start at N(0, init_sd² I)
+  double init_sd = 0.3;  // particles start at N(0, init_sd² I)
   std::uint64_t seed = 0;
 };
 // All but the seed, which is an address and no setting of the method.

@@ -1,0 +1,27 @@
+// Whole files in and out. A file written here is there completely or not at all, also after a crash.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace pits {
+
+// Throws an Error that names the file and the reason.
+std::string read_file(const std::filesystem::path& path);
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+void create_directories_or_throw(const std::filesystem::path& path);
+
+// Holds DIR/.lock for as long as it lives, so that two processes never write one directory.
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(const std::filesystem::path& directory);
+  ~DirectoryLock();
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace pits

@@ -1,0 +1,34 @@
+// The loop: one agent meets one environment for T rounds.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "pits/agent/agent.h"
+#include "pits/environment/environment.h"
+
+namespace pits {
+
+struct Trajectory {
+  std::size_t rounds = 0;
+  double regret = 0.0;               // Σ_t best_t − r_t
+  double uniform_regret = 0.0;       // Σ_t best_t − mean_a r_ta: what uniform play pays on the same rounds
+  std::vector<double> curve;         // cumulative regret at curve_rounds(rounds)
+  std::vector<std::uint64_t> pulls;  // (K)
+  double seconds = 0.0;              // CPU time of choose and learn
+
+  double normalized_regret() const { return 100.0 * regret / uniform_regret; }
+};
+
+// The rounds, counted from 1, at which a curve is recorded: all of them up to 200, else 200 evenly spaced.
+std::vector<std::size_t> curve_rounds(std::size_t rounds);
+
+// Called every few rounds with the number done since the last call; may throw to stop the run.
+using RoundsDone = std::function<void(std::size_t)>;
+
+Trajectory run_rounds(
+    Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done = [](std::size_t) {});
+
+}  // namespace pits

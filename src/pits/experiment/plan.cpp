@@ -1,0 +1,142 @@
+#include "pits/experiment/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "pits/core/kernels.h"
+#include "pits/version.h"
+
+namespace pits {
+namespace {
+
+std::size_t positive(std::int64_t value, std::string_view name, std::int64_t limit) {
+  if (value < 1 || value > limit) throw bad_input("{} must be at least 1 and at most {}, not {}", name, limit, value);
+  return static_cast<std::size_t>(value);
+}
+
+// Applies text "name.field=value" or "field=value" to the things that have the field; at least one must.
+template <class Named>
+void assign(std::vector<Named>& things, std::string_view text, std::string_view what, bool name_needed) {
+  const auto [target, value] = parse_assignment(text);
+  const std::size_t dot = target.find('.');
+  if (dot == std::string::npos && name_needed) throw bad_input("'{}' must look like {}.field=value", text, what);
+  const std::string name = dot == std::string::npos ? "" : target.substr(0, dot);
+  const std::string field = dot == std::string::npos ? target : target.substr(dot + 1);
+  std::vector<std::string> known;
+  bool used = false;
+  for (Named& thing : things) {
+    known.push_back(thing.spec.name);
+    if (!name.empty() && name != thing.spec.name) continue;
+    Fields fields = thing.recipe->fields();
+    if (name.empty() && !fields.has(field)) continue;
+    try {
+      fields.set(field, value);
+    } catch (const Error& e) {
+      throw bad_input("{} '{}': {}", what, thing.spec.name, e.what());
+    }
+    used = true;
+  }
+  if (used) return;
+  if (!name.empty()) throw unknown_name(fmt::format("{} in '{}'", what, text), name, known);
+  throw bad_input("no {} of this run has the field '{}' of '{}'", what, field, text);
+}
+
+void check_distinct(const std::vector<std::string>& specs, std::string_view what) {
+  std::set<std::string> seen;
+  for (const std::string& spec : specs) {
+    if (!seen.insert(spec).second) throw bad_input("{} '{}' is asked for twice", what, spec);
+  }
+}
+
+template <class Named>
+nlohmann::ordered_json resolved_specs(const std::vector<Named>& things) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Named& thing : things) {
+    nlohmann::ordered_json fields = nlohmann::ordered_json::object();
+    for (const Field& field : thing.recipe->fields().list()) fields[field.name] = field.get();
+    list.push_back({{"label", thing.spec.text}, {"name", thing.spec.name}, {"fields", fields}});
+  }
+  return list;
+}
+
+template <class Named>
+std::vector<std::string> labels(const std::vector<Named>& things) {
+  std::vector<std::string> names;
+  for (const Named& thing : things) names.push_back(thing.spec.text);
+  return names;
+}
+
+}  // namespace
+
+Plan::Plan(const ExperimentConfig& config)
+    : steps_(positive(config.steps, "steps", 4'000'000'000)),
+      realizations_(positive(config.realizations, "realizations", 1'000'000)),
+      seed_(static_cast<std::uint64_t>(config.seed)) {
+  if (config.seed < 0) throw bad_input("seed must be at least 0, not {}", config.seed);
+  if (config.agents.empty()) throw bad_input("no agent given: --agent NAME; 'pits list agents' shows them");
+  if (config.environments.empty())
+    throw bad_input("no environment given: --env NAME; 'pits list environments' shows them");
+  check_distinct(config.agents, "agent");
+  check_distinct(config.environments, "environment");
+  for (const std::string& text : config.agents) {
+    const Spec spec = parse_spec(text);
+    agents_.push_back({spec, find_recipe(agent_catalogue(), "agent", spec)});
+  }
+  for (const std::string& text : config.environments) {
+    const Spec spec = parse_spec(text);
+    environments_.push_back({spec, find_recipe(environment_catalogue(), "environment", spec)});
+  }
+  for (const std::string& text : config.set) assign(agents_, text, "agent", true);
+  for (const std::string& text : config.set_env) assign(environments_, text, "environment", false);
+  try_out();
+}
+
+// Makes every agent for every environment once, so that a bad combination fails before hours of work, not after.
+void Plan::try_out() const {
+  for (const NamedEnvironment& env : environments_) {
+    const auto environment = env.recipe->make({.seed = seed_, .realization = 0, .steps = steps_});
+    for (const NamedAgent& agent : agents_) {
+      try {
+        agent.recipe->make({environment->context_size(), environment->actions(), seed_, 0});
+      } catch (const Error& e) {
+        throw bad_input("agent '{}' on '{}': {}", agent.spec.text, env.spec.text, e.what());
+      }
+    }
+  }
+}
+
+Cell Plan::cell(std::size_t index) const {
+  const std::size_t per_environment = agents_.size() * realizations_;
+  return {.index = index,
+          .agent = index % per_environment / realizations_,
+          .environment = index / per_environment,
+          .realization = static_cast<std::uint32_t>(index % realizations_)};
+}
+
+Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
+  const auto environment =
+      environments_[cell.environment].recipe->make({.seed = seed_, .realization = cell.realization, .steps = steps_});
+  const auto agent =
+      agents_[cell.agent].recipe->make({environment->context_size(), environment->actions(), seed_, cell.realization});
+  try {
+    return run_rounds(*agent, *environment, steps_, done);
+  } catch (const Error& e) {
+    throw Error(e.kind(), fmt::format("agent '{}' on '{}', realization {}: {}", agents_[cell.agent].spec.text,
+                                      environments_[cell.environment].spec.text, cell.realization, e.what()));
+  }
+}
+
+std::vector<std::string> Plan::agents() const { return labels(agents_); }
+std::vector<std::string> Plan::environments() const { return labels(environments_); }
+
+nlohmann::ordered_json Plan::resolved() const {
+  return {{"version", version},
+          {"simd", simd_target()},
+          {"seed", seed_},
+          {"steps", steps_},
+          {"realizations", realizations_},
+          {"agents", resolved_specs(agents_)},
+          {"environments", resolved_specs(environments_)}};
+}
+
+}  // namespace pits

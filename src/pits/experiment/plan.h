@@ -1,0 +1,69 @@
+// What an experiment runs: agents × environments × realizations. A cell is one of each.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "pits/agent/catalogue.h"
+#include "pits/environment/catalogue.h"
+#include "pits/experiment/loop.h"
+
+namespace pits {
+
+// What a person asks for; the fields of the command line and of a TOML file.
+struct ExperimentConfig {
+  std::vector<std::string> agents;        // specs
+  std::vector<std::string> environments;  // specs
+  std::int64_t steps = 2000;              // T
+  std::int64_t realizations = 10;         // R
+  std::int64_t seed = 0;
+  std::vector<std::string> set;      // agent.field=value, for every agent of that name
+  std::vector<std::string> set_env;  // field=value, or environment.field=value
+};
+
+struct Cell {
+  std::size_t index;  // in the order environments, agents, realizations
+  std::size_t agent;
+  std::size_t environment;
+  std::uint32_t realization;
+};
+
+// The config with every name looked up and every field set, or an Error.
+class Plan {
+ public:
+  explicit Plan(const ExperimentConfig& config);
+
+  std::size_t cells() const { return agents_.size() * environments_.size() * realizations_; }
+  Cell cell(std::size_t index) const;
+  Trajectory run(const Cell& cell, const RoundsDone& done) const;
+
+  std::vector<std::string> agents() const;        // labels
+  std::vector<std::string> environments() const;  // labels
+  std::size_t steps() const { return steps_; }
+  std::size_t realizations() const { return realizations_; }
+  std::uint64_t seed() const { return seed_; }
+  // Everything that the results depend on, all defaults spelt out.
+  nlohmann::ordered_json resolved() const;
+
+ private:
+  struct NamedAgent {
+    Spec spec;
+    std::unique_ptr<AgentRecipe> recipe;
+  };
+  struct NamedEnvironment {
+    Spec spec;
+    std::unique_ptr<EnvironmentRecipe> recipe;
+  };
+
+  void try_out() const;
+
+  std::vector<NamedAgent> agents_;
+  std::vector<NamedEnvironment> environments_;
+  std::size_t steps_;
+  std::size_t realizations_;
+  std::uint64_t seed_;
+};
+
+}  // namespace pits

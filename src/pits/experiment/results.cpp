@@ -1,0 +1,132 @@
+#include "pits/experiment/results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "pits/experiment/npy.h"
+
+namespace pits {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+Json to_json(const Plan& plan, std::size_t index, const Trajectory& path) {
+  const Cell cell = plan.cell(index);
+  return {{"cell", index},
+          {"agent", plan.agents()[cell.agent]},
+          {"env", plan.environments()[cell.environment]},
+          {"realization", cell.realization},
+          {"rounds", path.rounds},
+          {"regret", path.regret},
+          {"uniform_regret", path.uniform_regret},
+          {"normalized_regret", path.normalized_regret()},
+          {"pulls", path.pulls},
+          {"curve", path.curve}};
+}
+
+Trajectory from_json(const Json& cell) {
+  Trajectory path;
+  path.rounds = cell.at("rounds").get<std::size_t>();
+  path.regret = cell.at("regret").get<double>();
+  path.uniform_regret = cell.at("uniform_regret").get<double>();
+  path.pulls = cell.at("pulls").get<std::vector<std::uint64_t>>();
+  path.curve = cell.at("curve").get<std::vector<double>>();
+  return path;
+}
+
+Json parse_file(const fs::path& path) {
+  try {
+    return Json::parse(read_file(path));
+  } catch (const Json::exception& e) {
+    throw bad_input("'{}' is damaged: {}", path.string(), e.what());
+  }
+}
+
+// The first place where two configs differ, as "agents[0].fields.step: '0.001' there, '0.01' now".
+std::string first_difference(const Json& there, const Json& now) {
+  const Json patch = Json::diff(there, now);
+  if (patch.empty()) return {};
+  const std::string place = patch[0].at("path").get<std::string>();
+  const Json::json_pointer pointer(place);
+  const auto shown = [&](const Json& j) { return j.contains(pointer) ? j.at(pointer).dump() : "absent"; };
+  return fmt::format("{} is {} there and {} now", place.substr(1), shown(there), shown(now));
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(fs::path path, const Plan& plan)
+    : path_(std::move(path)),
+      plan_(plan),
+      lock_((create_directories_or_throw(path_), path_)),
+      finished_(plan.cells()) {}
+
+std::unique_ptr<RunDirectory> RunDirectory::create(const fs::path& path, const Plan& plan, const Json& origin) {
+  if (fs::exists(path / "run.json")) {
+    throw bad_input("'{}' already holds a run; continue it with --resume or choose another --out", path.string());
+  }
+  return resume(path, plan, origin);
+}
+
+std::unique_ptr<RunDirectory> RunDirectory::resume(const fs::path& path, const Plan& plan, const Json& origin) {
+  if (fs::exists(path) && !fs::is_directory(path)) throw bad_input("'{}' is not a directory", path.string());
+  std::unique_ptr<RunDirectory> run(new RunDirectory(path, plan));
+  create_directories_or_throw(path / "cells");
+  create_directories_or_throw(path / "timings");
+  if (!fs::exists(path / "run.json")) {
+    write_file_atomically(path / "origin.json", origin.dump(2) + "\n");
+    write_file_atomically(path / "run.json", plan.resolved().dump(2) + "\n");
+    return run;
+  }
+  const std::string difference = first_difference(parse_file(path / "run.json"), plan.resolved());
+  if (!difference.empty()) {
+    throw bad_input("'{}' holds a different run: {}; choose another --out", path.string(), difference);
+  }
+  for (std::size_t i = 0; i < plan.cells(); ++i) {
+    if (!fs::exists(run->cell_file(i))) continue;
+    run->get(i);  // a damaged file is an error, not a reason to compute in silence
+    run->finished_[i] = 1;
+  }
+  return run;
+}
+
+fs::path RunDirectory::cell_file(std::size_t cell) const { return path_ / "cells" / fmt::format("{:06}.json", cell); }
+fs::path RunDirectory::timing_file(std::size_t cell) const {
+  return path_ / "timings" / fmt::format("{:06}.json", cell);
+}
+
+void RunDirectory::put(std::size_t cell, const Trajectory& trajectory) {
+  write_file_atomically(timing_file(cell), Json({{"cell", cell}, {"seconds", trajectory.seconds}}).dump() + "\n");
+  write_file_atomically(cell_file(cell), to_json(plan_, cell, trajectory).dump() + "\n");
+  finished_[cell] = 1;
+}
+
+Trajectory RunDirectory::get(std::size_t cell) const {
+  try {
+    Trajectory trajectory = from_json(parse_file(cell_file(cell)));
+    const bool timed = fs::exists(timing_file(cell));
+    trajectory.seconds =
+        timed ? parse_file(timing_file(cell)).at("seconds").get<double>() : std::numeric_limits<double>::quiet_NaN();
+    return trajectory;
+  } catch (const Json::exception& e) {
+    throw bad_input("'{}' is damaged: {}; remove it to compute the cell again", cell_file(cell).string(), e.what());
+  }
+}
+
+void RunDirectory::collect() const {
+  std::string lines;
+  Matrix<double> curves(plan_.cells(), curve_rounds(plan_.steps()).size());
+  std::ranges::fill(curves.flat(), std::numeric_limits<double>::quiet_NaN());  // a problem may end before T
+  for (std::size_t i = 0; i < plan_.cells(); ++i) {
+    const Trajectory path = get(i);
+    Json cell = to_json(plan_, i, path);
+    cell.erase("curve");
+    lines += cell.dump() + "\n";
+    std::ranges::copy(path.curve, curves.row(i).begin());
+  }
+  write_file_atomically(path_ / "results.jsonl", lines);
+  write_file_atomically(path_ / "curves.npy", npy_bytes(curves));
+}
+
+}  // namespace pits

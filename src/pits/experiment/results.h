@@ -1,0 +1,72 @@
+// Where finished cells are kept: in memory, or in a run directory that survives a crash.
+//
+// A run directory holds
+//   run.json        everything the results depend on: version, SIMD target, seed, resolved agents and environments
+//   origin.json     command line and machine, for the record
+//   cells/N.json    cell N, written atomically when it is finished
+//   timings/N.json  its CPU time, apart, because it differs from run to run
+//   results.jsonl   one line a cell, in order, once all are finished
+//   curves.npy      their regret curves, (cells, points)
+//   summary.jsonl   one line for each agent and environment
+//   report.html     the page
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "pits/core/files.h"
+#include "pits/experiment/plan.h"
+
+namespace pits {
+
+class Results {
+ public:
+  virtual ~Results() = default;
+  virtual bool has(std::size_t cell) const = 0;
+  virtual Trajectory get(std::size_t cell) const = 0;
+  // Called from many threads, each with its own cell.
+  virtual void put(std::size_t cell, const Trajectory& trajectory) = 0;
+};
+
+class MemoryResults : public Results {
+ public:
+  explicit MemoryResults(const Plan& plan) : kept_(plan.cells()) {}
+  bool has(std::size_t cell) const override { return kept_[cell].has_value(); }
+  Trajectory get(std::size_t cell) const override { return *kept_[cell]; }
+  void put(std::size_t cell, const Trajectory& trajectory) override { kept_[cell] = trajectory; }
+
+ private:
+  std::vector<std::optional<Trajectory>> kept_;
+};
+
+class RunDirectory : public Results {
+ public:
+  // A new run; refuses a directory that already holds one.
+  static std::unique_ptr<RunDirectory> create(const std::filesystem::path& path, const Plan& plan,
+                                              const nlohmann::ordered_json& origin);
+  // Goes on with a run of the same plan; refuses any other, naming the difference. Starts one where there is none.
+  static std::unique_ptr<RunDirectory> resume(const std::filesystem::path& path, const Plan& plan,
+                                              const nlohmann::ordered_json& origin);
+
+  bool has(std::size_t cell) const override { return finished_[cell] != 0; }
+  Trajectory get(std::size_t cell) const override;
+  void put(std::size_t cell, const Trajectory& trajectory) override;
+
+  // results.jsonl and curves.npy, once every cell is there.
+  void collect() const;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  RunDirectory(std::filesystem::path path, const Plan& plan);
+  std::filesystem::path cell_file(std::size_t cell) const;
+  std::filesystem::path timing_file(std::size_t cell) const;
+
+  std::filesystem::path path_;
+  const Plan& plan_;
+  DirectoryLock lock_;
+  std::vector<char> finished_;  // char, not bool: threads write neighbouring entries
+};
+
+}  // namespace pits

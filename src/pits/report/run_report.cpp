@@ -1,0 +1,108 @@
+#include "pits/report/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "pits/report/page.h"
+#include "pits/version.h"
+
+namespace pits {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const SummaryRow& row_of(const std::vector<SummaryRow>& rows, const std::string& agent, const std::string& env) {
+  return *std::ranges::find_if(rows, [&](const SummaryRow& r) { return r.agent == agent && r.environment == env; });
+}
+
+std::string mean_and_error(const Statistics& s) {
+  return std::isnan(s.se) ? fmt::format("{:.2f}", s.mean) : fmt::format("{:.2f} ± {:.2f}", s.mean, s.se);
+}
+
+// Characters on screen: continuation bytes of UTF-8 take no place.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string pad_left(std::string_view text, std::size_t to) {
+  return std::string(to - std::min(to, width(text)), ' ') + std::string(text);
+}
+
+// µs a round, over all environments.
+std::string cost(const Plan& plan, const std::vector<SummaryRow>& rows, const std::string& agent) {
+  double seconds = 0.0;
+  for (const SummaryRow& row : rows) seconds += row.agent == agent ? row.seconds : 0.0;
+  const auto rounds = static_cast<double>(plan.steps() * plan.realizations() * plan.environments().size());
+  return std::isnan(seconds) ? "-" : fmt::format("{:.1f}", 1e6 * seconds / rounds);
+}
+
+}  // namespace
+
+std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, bool colour) {
+  const std::vector<std::string> agents = plan.agents();
+  std::size_t label_width = 5;
+  for (const std::string& agent : agents) label_width = std::max(label_width, width(agent));
+  std::string header = fmt::format("{:<{}}", "agent", label_width);
+  std::vector<std::string> lines = agents;
+  for (std::string& line : lines) line += std::string(label_width - width(line), ' ');
+
+  for (const std::string& env : plan.environments()) {
+    std::vector<std::string> cells;
+    std::vector<double> means;
+    for (const std::string& agent : agents) {
+      const Statistics& s = row_of(rows, agent, env).normalized_regret;
+      cells.push_back(mean_and_error(s));
+      means.push_back(s.mean);
+    }
+    std::size_t column = width(env);
+    for (const std::string& cell : cells) column = std::max(column, width(cell));
+    header += "  " + pad_left(env, column);
+    const auto best = static_cast<std::size_t>(std::ranges::min_element(means) - means.begin());
+    for (std::size_t i = 0; i < agents.size(); ++i) {
+      const std::string cell = pad_left(cells[i], column);
+      lines[i] += "  " + (colour && i == best ? "\033[1m" + cell + "\033[0m" : cell);
+    }
+  }
+  std::string table = header + "  " + pad_left("µs/round", 9) + "\n";
+  for (std::size_t i = 0; i < agents.size(); ++i) {
+    table += lines[i] + "  " + pad_left(cost(plan, rows, agents[i]), 9) + "\n";
+  }
+  return table + fmt::format(
+                     "\nNormalised regret, mean ± standard error over {} realization{} of {} rounds, seed {}; "
+                     "uniform play is 100, lower is better.\n",
+                     plan.realizations(), plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed());
+}
+
+std::string run_page(const Plan& plan, const std::vector<SummaryRow>& rows, const Origin& origin) {
+  Json data = {{"kind", "run"},
+               {"title", "Regret of " + fmt::format("{}", fmt::join(plan.environments(), ", "))},
+               {"command", origin.command},
+               {"machine", origin.machine},
+               {"version", version},
+               {"seed", plan.seed()},
+               {"steps", plan.steps()},
+               {"realizations", plan.realizations()},
+               {"agents", plan.agents()},
+               {"environments", plan.environments()},
+               {"summary", Json::array()},
+               {"curves", Json::array()},
+               {"finals", Json::array()},
+               {"pulls", Json::array()}};
+  for (const SummaryRow& row : rows) {
+    const Json who = {{"agent", row.agent}, {"env", row.environment}};
+    const auto add = [&](const char* list, Json entry) {
+      Json item = who;
+      item.update(entry);
+      data[list].push_back(std::move(item));
+    };
+    data["summary"].push_back(summary_line(plan, row, true));
+    add("curves", {{"t", row.curve_rounds}, {"mean", row.curve_mean}, {"std", row.curve_std}});
+    add("finals", {{"values", row.finals}});
+    add("pulls", {{"counts", row.pulls}});
+  }
+  return render_page(data);
+}
+
+}  // namespace pits

@@ -1,0 +1,22 @@
+import { element } from "./dom.js";
+import { runPage } from "./run-page.js";
+import { samplePage } from "./sample-page.js";
+import { drawAll } from "./figure.js";
+
+const pages = { run: runPage, sample: samplePage };
+
+function show(data) {
+  const build = pages[data.kind];
+  if (!build) throw new Error(`unknown kind of page "${data.kind}"`);
+  document.title = `${data.title} – pits`;
+  document.getElementById("page").replaceChildren(...build(data));
+  document.getElementById("footer").textContent = `pits ${data.version}`;
+  drawAll();
+}
+
+try {
+  show(JSON.parse(document.getElementById("pits-data").textContent));
+} catch (error) {
+  const message = element("p", { class: "failure" }, `This page's data cannot be read: ${error.message}`);
+  document.getElementById("page").replaceChildren(message);
+}

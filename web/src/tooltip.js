@@ -1,0 +1,20 @@
+import { integer, significant } from "./format.js";
+import { isHidden } from "./visibility.js";
+
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escaped = (text) => String(text).replace(/[&<>"]/g, (character) => ENTITIES[character]);
+const row = (name, value) => `<tr><td class="key">${escaped(name)}</td><td class="value">${escaped(value)}</td></tr>`;
+const table = (rows) => `<table>${rows.join("")}</table>`;
+
+// readout: { round, rows: [{ agent, mean, std }] }, every agent's regret at one round
+function readoutTable({ round, rows }) {
+  const visible = rows.filter(({ agent }) => !isHidden(agent)).sort((a, b) => b.mean - a.mean);
+  const lines = visible.map(({ agent, mean, std }) => row(agent, `${significant(mean)} ± ${significant(std)}`));
+  return `<h2>Round ${integer(round)}</h2>${table(lines)}`;
+}
+
+export function tooltipHtml(value) {
+  if (value?.round !== undefined && value.rows) return readoutTable(value);
+  if (typeof value === "object") return table(Object.entries(value).map(([name, shown]) => row(name, shown)));
+  return escaped(value);
+}
