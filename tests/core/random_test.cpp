@@ -173,6 +173,15 @@ TEST(Stream, ExtremeWordsStayInsideTheIndexRange) {
   }
 }
 
+// Rounding can leave a rest after the last weight is taken off; it must not fall on the zero behind.
+TEST(Stream, TheHighestWordsDrawTheLastPositiveWeight) {
+  for (std::size_t n = 1; n <= 200; ++n) {
+    std::vector<double> weights(n + 1);
+    for (std::size_t k = 0; k < n; ++k) weights[k] = 1.0 / static_cast<double>(k + 1);
+    EXPECT_EQ(Stream(highest).categorical(weights), n - 1);
+  }
+}
+
 TEST(Stream, ExtremeWordsGiveFiniteNormals) {
   for (const Address& address : {lowest, highest}) {
     Stream stream(address);

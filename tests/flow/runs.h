@@ -48,10 +48,7 @@ Rest run_to_rest(const Target& target, const FlowConfig& flow_config, const Opti
 
 // Adam whose step shrinks by `shrink` over the run, so that the cloud comes to rest.
 inline OptimizerConfig settling_adam(double step, int steps, double shrink = 1e-3) {
-  return {.rule = Rule::adam,
-          .step = step,
-          .schedule = Schedule::exponential,
-          .decay = -std::log(shrink) / steps};
+  return {.rule = Rule::adam, .step = step, .schedule = Schedule::exponential, .decay = -std::log(shrink) / steps};
 }
 
 }  // namespace pits::test

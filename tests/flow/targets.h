@@ -47,7 +47,8 @@ struct Gaussian {
     const Eigen::VectorXd square = (centred * covariance.inverse()).cwiseProduct(centred).rowwise().sum();
     const double log_volume = std::log((2.0 * M_PI * covariance).determinant());
     std::vector<double> log_p(theta.rows());
-    for (std::size_t i = 0; i < log_p.size(); ++i) log_p[i] = -0.5 * (square[static_cast<Eigen::Index>(i)] + log_volume);
+    for (std::size_t i = 0; i < log_p.size(); ++i)
+      log_p[i] = -0.5 * (square[static_cast<Eigen::Index>(i)] + log_volume);
     return log_p;
   }
 };

@@ -13,15 +13,28 @@ struct Reference {
   double magnitude;              // the sum of the norms of its terms, before they cancel
 };
 
+std::vector<double> likelihood_term(const Problem& p, std::span<const double> theta, const PlainObservation& o) {
+  return central_differences([&](const auto& t) { return p.plain.log_likelihood(t, o); },
+                             std::vector<double>(theta.begin(), theta.end()));
+}
+
+// A term is proportional to r − m, which rounds like |r| + |m| even where it vanishes: its magnitude is therefore taken
+// one unit of reward away too.
+double term_magnitude(const Problem& p, std::span<const double> theta, PlainObservation o) {
+  const double here = norm(likelihood_term(p, theta, o));
+  o.reward += 1.0;
+  return std::max(here, norm(likelihood_term(p, theta, o)));
+}
+
 Reference reference_score(const Problem& p, std::size_t particle) {
   const std::vector<double> theta = as_double(p.theta.row(particle));
   Reference r{.gradient = central_differences([&](const auto& t) { return p.plain.log_prior(t); }, theta),
               .magnitude = 0.0};
   r.magnitude = norm(r.gradient);
   for (const PlainObservation& o : p.data) {
-    const auto term = central_differences([&](const auto& t) { return p.plain.log_likelihood(t, o); }, theta);
+    const std::vector<double> term = likelihood_term(p, theta, o);
     for (std::size_t l = 0; l < term.size(); ++l) r.gradient[l] += p.scale * term[l];
-    r.magnitude += p.scale * norm(term);
+    r.magnitude += p.scale * term_magnitude(p, theta, o);
   }
   return r;
 }
@@ -37,9 +50,9 @@ bool away_from_kinks(const Problem& p) {
   return true;
 }
 
-// ‖score − ∇U‖ over the magnitude, worst particle. Float rounds by 6e-8; the longest chain of sums here is about
-// d + Σ widths + B < 90 terms, and a residual r − m, smaller than |r| + |m|, passes m's rounding on enlarged.
-constexpr double float_tolerance = 3e-5;
+// ‖score − ∇U‖ over the magnitude, worst particle. Float rounds by 6e-8, and the longest chain of sums here has about
+// d + Σ widths + B < 100 terms: 6e-6 if all roundings pointed the same way, doubled for the way back.
+constexpr double float_tolerance = 1.5e-5;
 
 double worst_error(const Problem& p, const Matrix<float>& score) {
   double worst = 0.0;
@@ -56,7 +69,6 @@ RC_GTEST_PROP(Score, IsTheGradientOfThePlainLogPosterior, (std::uint32_t seed)) 
   const Problem p = make_problem(*any_shape(), seed);
   RC_PRE(away_from_kinks(p));
   RC_TAG(format_value(p.plain.config.kind));
-  if(getenv("DBG"))fprintf(stderr,"ERR %g\n", worst_error(p, score_of(p)));
   RC_ASSERT(worst_error(p, score_of(p)) < float_tolerance);
 }
 

@@ -59,10 +59,9 @@ TEST(ExactSampler, MixtureHasTheMarginalsOfItsComponents) {
 TEST(ExactSampler, BananaStraightensToStandardNormals) {
   const BananaParameters p;
   const Matrix<double> theta = exact_cloud(Banana(p), draws, 13, 0);
-  expect_standard_normals(mapped(theta, [&](double x, double) { return x / p.length; }),
-                          mapped(theta, [&](double x, double y) {
-                            return (y - p.bend * (x * x - p.length * p.length)) / p.width;
-                          }));
+  expect_standard_normals(
+      mapped(theta, [&](double x, double) { return x / p.length; }),
+      mapped(theta, [&](double x, double y) { return (y - p.bend * (x * x - p.length * p.length)) / p.width; }));
 }
 
 TEST(ExactSampler, FunnelUnrollsToStandardNormals) {

@@ -139,8 +139,7 @@ TEST_P(EveryTarget, DensityGridIsScaledAndUpright) {
 }
 
 TEST(TargetCatalogue, NamesAndSummariesAreThere) {
-  EXPECT_EQ(target_names(),
-            (std::vector<std::string>{"gaussian", "mixture", "banana", "ring", "funnel", "logistic"}));
+  EXPECT_EQ(target_names(), (std::vector<std::string>{"gaussian", "mixture", "banana", "ring", "funnel", "logistic"}));
   for (const TargetEntry& entry : target_catalogue()) {
     EXPECT_FALSE(entry.summary.empty());
     EXPECT_EQ(entry.make()->dimension(), 2U);

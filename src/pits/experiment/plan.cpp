@@ -59,6 +59,22 @@ nlohmann::ordered_json resolved_specs(const std::vector<Named>& things) {
   return list;
 }
 
+// The inverse: label,field=value,... with every field spelt out.
+template <class Named>
+void restore_fields(std::vector<Named>& things, const nlohmann::ordered_json& list) {
+  for (std::size_t i = 0; i < things.size(); ++i) {
+    for (const auto& [field, value] : list.at(i).at("fields").items()) {
+      things[i].recipe->fields().set(field, value.template get<std::string>());
+    }
+  }
+}
+
+std::vector<std::string> labels_in(const nlohmann::ordered_json& list) {
+  std::vector<std::string> names;
+  for (const auto& item : list) names.push_back(item.at("label").get<std::string>());
+  return names;
+}
+
 template <class Named>
 std::vector<std::string> labels(const std::vector<Named>& things) {
   std::vector<std::string> names;
@@ -89,6 +105,21 @@ Plan::Plan(const ExperimentConfig& config)
   for (const std::string& text : config.set) assign(agents_, text, "agent", true);
   for (const std::string& text : config.set_env) assign(environments_, text, "environment", false);
   try_out();
+}
+
+Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
+  try {
+    Plan plan({.agents = labels_in(resolved.at("agents")),
+               .environments = labels_in(resolved.at("environments")),
+               .steps = resolved.at("steps").get<std::int64_t>(),
+               .realizations = resolved.at("realizations").get<std::int64_t>(),
+               .seed = resolved.at("seed").get<std::int64_t>()});
+    restore_fields(plan.agents_, resolved.at("agents"));
+    restore_fields(plan.environments_, resolved.at("environments"));
+    return plan;
+  } catch (const nlohmann::json::exception& e) {
+    throw bad_input("not the config of a run: {}", e.what());
+  }
 }
 
 // Makes every agent for every environment once, so that a bad combination fails before hours of work, not after.

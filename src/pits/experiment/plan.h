@@ -14,13 +14,13 @@ namespace pits {
 
 // What a person asks for; the fields of the command line and of a TOML file.
 struct ExperimentConfig {
-  std::vector<std::string> agents;        // specs
-  std::vector<std::string> environments;  // specs
-  std::int64_t steps = 2000;              // T
-  std::int64_t realizations = 10;         // R
+  std::vector<std::string> agents{};        // specs
+  std::vector<std::string> environments{};  // specs
+  std::int64_t steps = 2000;                // T
+  std::int64_t realizations = 10;           // R
   std::int64_t seed = 0;
-  std::vector<std::string> set;      // agent.field=value, for every agent of that name
-  std::vector<std::string> set_env;  // field=value, or environment.field=value
+  std::vector<std::string> set{};      // agent.field=value, for every agent of that name
+  std::vector<std::string> set_env{};  // field=value, or environment.field=value
 };
 
 struct Cell {
@@ -34,6 +34,8 @@ struct Cell {
 class Plan {
  public:
   explicit Plan(const ExperimentConfig& config);
+  // The plan of a run directory, from its resolved().
+  static Plan from_resolved(const nlohmann::ordered_json& resolved);
 
   std::size_t cells() const { return agents_.size() * environments_.size() * realizations_; }
   Cell cell(std::size_t index) const;

@@ -36,14 +36,6 @@ Trajectory from_json(const Json& cell) {
   return path;
 }
 
-Json parse_file(const fs::path& path) {
-  try {
-    return Json::parse(read_file(path));
-  } catch (const Json::exception& e) {
-    throw bad_input("'{}' is damaged: {}", path.string(), e.what());
-  }
-}
-
 // The first place where two configs differ, as "agents[0].fields.step: '0.001' there, '0.01' now".
 std::string first_difference(const Json& there, const Json& now) {
   const Json patch = Json::diff(there, now);
@@ -55,6 +47,14 @@ std::string first_difference(const Json& there, const Json& now) {
 }
 
 }  // namespace
+
+Json read_json_file(const fs::path& path) {
+  try {
+    return Json::parse(read_file(path));
+  } catch (const Json::exception& e) {
+    throw bad_input("'{}' is damaged: {}", path.string(), e.what());
+  }
+}
 
 RunDirectory::RunDirectory(fs::path path, const Plan& plan)
     : path_(std::move(path)),
@@ -79,16 +79,26 @@ std::unique_ptr<RunDirectory> RunDirectory::resume(const fs::path& path, const P
     write_file_atomically(path / "run.json", plan.resolved().dump(2) + "\n");
     return run;
   }
-  const std::string difference = first_difference(parse_file(path / "run.json"), plan.resolved());
+  const std::string difference = first_difference(read_json_file(path / "run.json"), plan.resolved());
   if (!difference.empty()) {
     throw bad_input("'{}' holds a different run: {}; choose another --out", path.string(), difference);
   }
-  for (std::size_t i = 0; i < plan.cells(); ++i) {
-    if (!fs::exists(run->cell_file(i))) continue;
-    run->get(i);  // a damaged file is an error, not a reason to compute in silence
-    run->finished_[i] = 1;
-  }
+  run->find_finished_cells();
   return run;
+}
+
+std::unique_ptr<RunDirectory> RunDirectory::open(const fs::path& path, const Plan& plan) {
+  std::unique_ptr<RunDirectory> run(new RunDirectory(path, plan));
+  run->find_finished_cells();
+  return run;
+}
+
+void RunDirectory::find_finished_cells() {
+  for (std::size_t i = 0; i < finished_.size(); ++i) {
+    if (!fs::exists(cell_file(i))) continue;
+    get(i);  // a damaged file is an error, not a reason to compute in silence
+    finished_[i] = 1;
+  }
 }
 
 fs::path RunDirectory::cell_file(std::size_t cell) const { return path_ / "cells" / fmt::format("{:06}.json", cell); }
@@ -104,10 +114,10 @@ void RunDirectory::put(std::size_t cell, const Trajectory& trajectory) {
 
 Trajectory RunDirectory::get(std::size_t cell) const {
   try {
-    Trajectory trajectory = from_json(parse_file(cell_file(cell)));
+    Trajectory trajectory = from_json(read_json_file(cell_file(cell)));
     const bool timed = fs::exists(timing_file(cell));
-    trajectory.seconds =
-        timed ? parse_file(timing_file(cell)).at("seconds").get<double>() : std::numeric_limits<double>::quiet_NaN();
+    trajectory.seconds = timed ? read_json_file(timing_file(cell)).at("seconds").get<double>()
+                               : std::numeric_limits<double>::quiet_NaN();
     return trajectory;
   } catch (const Json::exception& e) {
     throw bad_input("'{}' is damaged: {}; remove it to compute the cell again", cell_file(cell).string(), e.what());

@@ -41,6 +41,9 @@ class MemoryResults : public Results {
   std::vector<std::optional<Trajectory>> kept_;
 };
 
+// The resolved config or the origin of a run directory.
+nlohmann::ordered_json read_json_file(const std::filesystem::path& path);
+
 class RunDirectory : public Results {
  public:
   // A new run; refuses a directory that already holds one.
@@ -49,6 +52,9 @@ class RunDirectory : public Results {
   // Goes on with a run of the same plan; refuses any other, naming the difference. Starts one where there is none.
   static std::unique_ptr<RunDirectory> resume(const std::filesystem::path& path, const Plan& plan,
                                               const nlohmann::ordered_json& origin);
+
+  // What is there of a run, for reading; run.json may be of another version or machine.
+  static std::unique_ptr<RunDirectory> open(const std::filesystem::path& path, const Plan& plan);
 
   bool has(std::size_t cell) const override { return finished_[cell] != 0; }
   Trajectory get(std::size_t cell) const override;
@@ -60,6 +66,7 @@ class RunDirectory : public Results {
 
  private:
   RunDirectory(std::filesystem::path path, const Plan& plan);
+  void find_finished_cells();
   std::filesystem::path cell_file(std::size_t cell) const;
   std::filesystem::path timing_file(std::size_t cell) const;
 

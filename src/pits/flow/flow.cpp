@@ -14,7 +14,7 @@ namespace {
 // F₁ of the JKO step: descends KL(μ‖p).
 template <class T>
 void add_drive(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v) {
-  if (c.drive == Drive::blob) return add_blob(cloud, w, v);
+  if (c.drive == Drive::blob) return add_blob(cloud, w, v, c.entropy);
   add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
 }
 
@@ -51,7 +51,7 @@ Fields fields(FlowConfig& c) {
       .add("flow", c.kind, "velocity of the particles; see 'pits list flows'")
       .add("bandwidth", c.bandwidth, "h of the kernel: a number, median or median-off-diagonal (over log(M+1))")
       .add("score_at", c.score_at, "score that the kernel weighs in SVGD and DGF: neighbour or own")
-      .add("entropy", c.entropy, "lambda_1, weight of the entropy in F1", at_least(0))
+      .add("entropy", c.entropy, "lambda_1, weight of the entropy: scales the repulsion", at_least(0))
       .add("drive", c.drive, "velocity inside DGF that descends KL: svgd or blob")
       .add("lambda", c.lambda, "lambda_2, squared length of DGF's transport: a number, median or median-off-diagonal")
       .add("gamma", c.gamma, "DGF: constant multipliers of Eq. 6", at_least(0))
@@ -74,9 +74,9 @@ void flow_velocity(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, 
   switch (c.kind) {
     case FlowKind::ensemble:
     case FlowKind::sgld: return;
-    case FlowKind::blob: return add_blob(cloud, w, v);
-    case FlowKind::gfsd: return add_gfsd(cloud, w, v);
-    case FlowKind::gfsf: return add_gfsf(cloud, c.ridge, w, v);
+    case FlowKind::blob: return add_blob(cloud, w, v, c.entropy);
+    case FlowKind::gfsd: return add_gfsd(cloud, w, v, c.entropy);
+    case FlowKind::gfsf: return add_gfsf(cloud, c.ridge, w, v, c.entropy);
     case FlowKind::svgd: return add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
     case FlowKind::spos:
       add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "pits/core/kernels.h"
@@ -70,6 +71,7 @@ void evaluate_kernel(ConstMatrixView<T> theta, const Scale& bandwidth, RbfKernel
   squared_distances(theta, theta, out.squared_distance);
   const ConstMatrixView<T> d2 = std::as_const(out.squared_distance).view();
   out.h = resolve_bandwidth(bandwidth, d2);
+  if (2.0 / out.h > static_cast<double>(std::numeric_limits<T>::max())) out.h = 0.0;  // 2/h would overflow
   out.slope = out.h > 0.0 ? static_cast<T>(2.0 / out.h) : T{0};
   out.k.reshape(M, M);
   out.row_sum.assign(M, T{0});

@@ -6,7 +6,9 @@
 namespace pits {
 
 struct SinkhornOptions {
-  double tolerance = 1e-10;  // largest relative error of a row sum; column sums are exact to rounding
+  // Largest relative error of a row sum, or the rounding error of cost/λ where that is larger; column sums are exact
+  // to rounding.
+  double tolerance = 1e-10;
   int max_iterations = 100000;
 };
 

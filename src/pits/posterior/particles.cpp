@@ -4,6 +4,16 @@
 #include <cmath>
 
 namespace pits {
+namespace {
+
+// Squared distances of particles within this bound fit a float; beyond it, or at NaN, no flow has a velocity to offer.
+constexpr float largest_parameter = 1e15F;
+
+bool diverged(ParticlesView theta) {
+  return !std::ranges::all_of(theta.flat(), [](float x) { return std::abs(x) <= largest_parameter; });
+}
+
+}  // namespace
 
 const std::vector<std::string>& EnumNames<LikelihoodScale>::names() {
   static const std::vector<std::string> names = {"data", "minibatch"};
@@ -51,8 +61,9 @@ void ParticlePosterior::observe(const Observation& observation) {
 
 void ParticlePosterior::train(int steps) {
   if (history_.size() == 0) throw failed("train: no observation yet");
-  for (int i = 0; i < steps; ++i) train_step();
-  if (!std::ranges::all_of(std::as_const(theta_).flat(), [](float x) { return std::isfinite(x); })) {
+  for (int i = 0; i < steps; ++i) {
+    train_step();
+    if (!diverged(theta_)) continue;
     throw bad_input("the particles diverged after {} training steps; a smaller step than {} may hold them",
                     steps_done(), config_.optimizer.step);
   }

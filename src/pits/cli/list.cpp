@@ -1,0 +1,111 @@
+// pits list: what there is, one line on each; with a name, its fields and their defaults.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "pits/agent/catalogue.h"
+#include "pits/cli/commands.h"
+#include "pits/environment/catalogue.h"
+#include "pits/flow/flow.h"
+#include "pits/target/target.h"
+
+namespace pits::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ListOptions {
+  std::string kind;
+  std::string name;
+  bool json = false;
+};
+
+// {name, summary, presets: [{name, summary}], fields: [{name, default, doc}]}
+template <class EntryType>
+Json describe(const EntryType& entry) {
+  Json presets = Json::array();
+  for (const Preset& p : entry.presets) presets.push_back({{"name", p.name}, {"summary", p.summary}});
+  Json fields = Json::array();
+  const auto recipe = entry.recipe(entry.presets.empty() ? "" : entry.presets.front().name);
+  for (const Field& f : recipe->fields().list()) {
+    fields.push_back({{"name", f.name}, {"default", f.get()}, {"doc", f.doc}});
+  }
+  return {{"name", entry.name}, {"summary", entry.summary}, {"presets", presets}, {"fields", fields}};
+}
+
+template <class Entries>
+Json describe_all(const Entries& entries) {
+  Json list = Json::array();
+  for (const auto& entry : entries) list.push_back(describe(entry));
+  return list;
+}
+
+Json named_lines(const std::vector<std::string>& names, const std::vector<std::string>& summaries) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < names.size(); ++i) list.push_back({{"name", names[i]}, {"summary", summaries[i]}});
+  return list;
+}
+
+Json contents(const std::string& kind) {
+  if (kind == "agents") return describe_all(agent_catalogue());
+  if (kind == "environments") return describe_all(environment_catalogue());
+  if (kind == "flows") return named_lines(EnumNames<FlowKind>::names(), flow_summaries());
+  if (kind == "targets") {
+    Json list = Json::array();
+    for (const TargetEntry& t : target_catalogue()) list.push_back({{"name", t.name}, {"summary", t.summary}});
+    return list;
+  }
+  throw unknown_name("list", kind, {"agents", "environments", "flows", "targets"});
+}
+
+void print_line(const Json& item) {
+  fmt::print("{:<16}{}\n", item["name"].get<std::string>(), item["summary"].get<std::string>());
+  if (!item.contains("presets")) return;
+  for (const Json& preset : item["presets"]) {
+    fmt::print("{:<16}  :{:<12}{}\n", "", preset["name"].get<std::string>(), preset["summary"].get<std::string>());
+  }
+}
+
+void print_fields(const Json& item) {
+  print_line(item);
+  if (!item.contains("fields")) return;
+  for (const Json& field : item["fields"]) {
+    fmt::print("  {:<18}{:<14}{}\n", field["name"].get<std::string>(), field["default"].get<std::string>(),
+               field["doc"].get<std::string>());
+  }
+}
+
+int list(const ListOptions& options) {
+  const Json items = contents(options.kind);
+  std::vector<std::string> names;
+  bool found = options.name.empty();
+  for (const Json& item : items) {
+    const auto name = item["name"].get<std::string>();
+    names.push_back(name);
+    if (!options.name.empty() && options.name != name) continue;
+    found = true;
+    if (options.json) {
+      fmt::print("{}\n", item.dump());
+    } else if (options.name.empty()) {
+      print_line(item);
+    } else {
+      print_fields(item);
+    }
+  }
+  if (!found) throw unknown_name(options.kind.substr(0, options.kind.size() - 1), options.name, names);
+  return 0;
+}
+
+}  // namespace
+
+std::function<int()> add_list(CLI::App& app) {
+  auto* command = app.add_subcommand("list", "List agents, environments, flows or targets");
+  auto options = std::make_shared<ListOptions>();
+  command->add_option("kind", options->kind, "agents, environments, flows or targets")->required();
+  command->add_option("name", options->name, "one of them: its fields and defaults");
+  command->add_flag("--json", options->json, "one JSON object a line");
+  command->footer("Example:\n  pits list agents\n  pits list agents pi-ts");
+  return [options] { return list(*options); };
+}
+
+}  // namespace pits::cli

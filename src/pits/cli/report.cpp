@@ -1,0 +1,51 @@
+// pits report: the table and the page of a run directory, again.
+#include <fmt/format.h>
+
+#include "pits/cli/commands.h"
+#include "pits/cli/terminal.h"
+#include "pits/report/run_report.h"
+
+namespace pits::cli {
+namespace {
+
+struct ReportOptions {
+  std::string directory;
+  bool json = false;
+};
+
+int report(const ReportOptions& options) {
+  const std::filesystem::path path = options.directory;
+  if (!std::filesystem::exists(path / "run.json")) throw bad_input("'{}' holds no run.json", path.string());
+  const Plan plan = Plan::from_resolved(read_json_file(path / "run.json"));
+  const auto directory = RunDirectory::open(path, plan);
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < plan.cells(); ++i) missing += directory->has(i) ? 0 : 1;
+  if (missing > 0) {
+    throw bad_input("'{}' lacks {} of {} cells; finish it with pits run --resume", path.string(), missing,
+                    plan.cells());
+  }
+  const std::vector<SummaryRow> rows = summarise(plan, *directory);
+  const auto origin = read_json_file(path / "origin.json");
+  write_file_atomically(path / "report.html",
+                        run_page(plan, rows, {origin.value("command", ""), origin.value("machine", "")}));
+  if (options.json) {
+    for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
+  } else {
+    fmt::print("{}Report: {}\n", regret_table(plan, rows, colour_on_stdout()),
+               std::filesystem::absolute(path / "report.html").string());
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::function<int()> add_report(CLI::App& app) {
+  auto* command = app.add_subcommand("report", "Write the page of a run directory again and print its table");
+  auto options = std::make_shared<ReportOptions>();
+  command->add_option("directory", options->directory, "run directory of pits run --out")->required();
+  command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
+  command->footer("Example:\n  pits report runs/linear");
+  return [options] { return report(*options); };
+}
+
+}  // namespace pits::cli

@@ -1,0 +1,125 @@
+// pits run: agents on environments, a table, and a run directory with a page.
+#include <fmt/format.h>
+
+#include "pits/cli/commands.h"
+#include "pits/cli/terminal.h"
+#include "pits/cli/toml_config.h"
+#include "pits/experiment/runner.h"
+#include "pits/report/run_report.h"
+
+namespace pits::cli {
+namespace {
+
+struct RunOptions {
+  std::string config_file;
+  std::vector<std::string> agents, environments, set, set_env;
+  std::optional<std::int64_t> steps, realizations, seed;
+  int threads = 0;
+  std::string out;
+  bool resume = false;
+  bool json = false;
+};
+
+// The file first, then what the command line says.
+ExperimentConfig merged(const RunOptions& options) {
+  ExperimentConfig config;
+  if (!options.config_file.empty()) read_toml(options.config_file, config);
+  if (!options.agents.empty()) config.agents = options.agents;
+  if (!options.environments.empty()) config.environments = options.environments;
+  config.steps = options.steps.value_or(config.steps);
+  config.realizations = options.realizations.value_or(config.realizations);
+  config.seed = options.seed.value_or(config.seed);
+  config.set.insert(config.set.end(), options.set.begin(), options.set.end());
+  config.set_env.insert(config.set_env.end(), options.set_env.begin(), options.set_env.end());
+  return config;
+}
+
+void run_with_progress(const Plan& plan, Results& results, int threads) {
+  std::size_t finished = 0;
+  for (std::size_t i = 0; i < plan.cells(); ++i) finished += results.has(i) ? 1 : 0;
+  Progress progress(plan.cells() * plan.steps(), finished * plan.steps());
+  watch_signals();
+  try {
+    run_cells(plan, results, threads, stop_flag(), [&](std::size_t rounds) { progress.add(rounds); });
+  } catch (...) {
+    progress.finish();
+    throw;
+  }
+  progress.finish();
+}
+
+void print_summary(const Plan& plan, const std::vector<SummaryRow>& rows, bool json) {
+  if (!json) {
+    fmt::print("{}", regret_table(plan, rows, colour_on_stdout()));
+    return;
+  }
+  for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
+}
+
+void write_outcome(const RunDirectory& directory, const Plan& plan, const std::vector<SummaryRow>& rows,
+                   const Origin& origin) {
+  directory.collect();
+  std::string lines;
+  for (const SummaryRow& row : rows) lines += summary_line(plan, row, false).dump() + "\n";
+  write_file_atomically(directory.path() / "summary.jsonl", lines);
+  write_file_atomically(directory.path() / "report.html", run_page(plan, rows, origin));
+}
+
+int run(const RunOptions& options, const Words& words) {
+  if (options.resume && options.out.empty()) throw bad_usage("--resume needs --out DIR, the run to go on with");
+  if (options.threads < 0) throw bad_input("--threads must be at least 0 (all), not {}", options.threads);
+  const Plan plan(merged(options));
+  const Origin origin{.command = shell_line(words), .machine = machine_line()};
+  const nlohmann::ordered_json origin_json = {{"command", origin.command}, {"machine", origin.machine}};
+
+  std::unique_ptr<RunDirectory> directory;
+  if (!options.out.empty()) {
+    directory = options.resume ? RunDirectory::resume(options.out, plan, origin_json)
+                               : RunDirectory::create(options.out, plan, origin_json);
+  }
+  MemoryResults memory(plan);
+  Results& results = directory ? static_cast<Results&>(*directory) : memory;
+  try {
+    run_with_progress(plan, results, options.threads);
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "interrupted{}\n",
+               directory ? "; the same command with --resume goes on where this one stopped" : "");
+    return 130;
+  }
+  const std::vector<SummaryRow> rows = summarise(plan, results);
+  if (directory) write_outcome(*directory, plan, rows, origin);
+  print_summary(plan, rows, options.json);
+  if (directory) {
+    fmt::print(options.json ? stderr : stdout, "Report: {}\n",
+               std::filesystem::absolute(directory->path() / "report.html").string());
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::function<int()> add_run(CLI::App& app, const Words& words) {
+  auto* command = app.add_subcommand("run", "Run agents on environments and report their regret");
+  auto options = std::make_shared<RunOptions>();
+  const auto many = [&](const char* name, std::vector<std::string>& into, const char* text) {
+    command->add_option(name, into, text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  many("--agent", options->agents, "NAME[:PRESET][,field=value...]; repeat for more agents");
+  many("--env", options->environments, "NAME[:PRESET][,field=value...]; repeat for more environments");
+  command->add_option("--steps", options->steps, "rounds T (default 2000)");
+  command->add_option("--realizations", options->realizations, "independent repetitions R (default 10)");
+  command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
+  command->add_option("--threads", options->threads, "threads (default 0: all of the machine)");
+  many("--set", options->set, "AGENT.field=value for every agent of that name");
+  many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
+  command->add_option("--config", options->config_file, "TOML file with any of the above; options override it");
+  command->add_option("--out", options->out, "run directory for results, curves and the page");
+  command->add_flag("--resume", options->resume, "go on with the run in --out");
+  command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
+  command->footer(
+      "Example:\n  pits run --agent lin-ts --agent pi-ts:released --agent uniform --env linear --realizations 2 "
+      "--out runs/linear");
+  return [options, words] { return run(*options, words); };
+}
+
+}  // namespace pits::cli

@@ -1,0 +1,72 @@
+// pits sample: the static scenario, particles that approximate a known density.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "pits/cli/commands.h"
+#include "pits/cli/terminal.h"
+#include "pits/core/catalogue.h"
+#include "pits/core/files.h"
+#include "pits/report/sample_report.h"
+
+namespace pits::cli {
+namespace {
+
+struct SampleOptions {
+  std::string target, flow;
+  std::optional<std::int64_t> particles, iterations, seed;
+  std::vector<std::string> set;
+  std::string out;
+  bool json = false;
+};
+
+SampleConfig resolved(const SampleOptions& options) {
+  SampleConfig config;
+  const auto set = [&](std::string_view field, const std::string& value) { fields(config).set(field, value); };
+  if (!options.target.empty()) set("target", options.target);
+  if (!options.flow.empty()) set("flow", options.flow);
+  // Langevin noise needs plain steps: the default optimiser would refuse it.
+  if (options.flow == "spos" || options.flow == "sgld") config.optimizer = {.rule = Rule::sgd, .step = 0.02};
+  if (options.particles) set("particles", fmt::format("{}", *options.particles));
+  if (options.iterations) set("iterations", fmt::format("{}", *options.iterations));
+  for (const std::string& text : options.set) {
+    const auto [field, value] = parse_assignment(text);
+    set(field, value);
+  }
+  if (options.seed.value_or(0) < 0) throw bad_input("seed must be at least 0, not {}", *options.seed);
+  config.seed = static_cast<std::uint64_t>(options.seed.value_or(0));
+  return config;
+}
+
+int sample(const SampleOptions& options, const Words& words) {
+  const SampleConfig config = resolved(options);
+  const SampleResult result = run_sampling(config);
+  const std::filesystem::path page =
+      options.out.empty() ? fmt::format("pits-sample-{}-{}.html", config.target, format_value(config.flow.kind))
+                          : options.out;
+  write_file_atomically(page, sample_page(config, result, shell_line(words)));
+  fmt::print("{}", options.json ? sample_json_lines(config, result) : sample_table(config, result));
+  fmt::print(options.json ? stderr : stdout, "Page: {}\n", std::filesystem::absolute(page).string());
+  return 0;
+}
+
+}  // namespace
+
+std::function<int()> add_sample(CLI::App& app, const Words& words) {
+  auto* command = app.add_subcommand("sample", "Approximate a known density with particles and measure how well");
+  auto options = std::make_shared<SampleOptions>();
+  command->add_option("--target", options->target, "density; 'pits list targets' shows them (default banana)");
+  command->add_option("--flow", options->flow, "flow; 'pits list flows' shows them (default svgd)");
+  command->add_option("--particles", options->particles, "number of particles M (default 100)");
+  command->add_option("--iterations", options->iterations, "steps of the flow (default 1000)");
+  command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
+  command->add_option("--set", options->set, "field=value of the flow or the optimiser; repeat for more")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--out", options->out, "page to write (default pits-sample-TARGET-FLOW.html)");
+  command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
+  command->footer("Example:\n  pits sample --target banana --flow blob --particles 100");
+  return [options, words] { return sample(*options, words); };
+}
+
+}  // namespace pits::cli

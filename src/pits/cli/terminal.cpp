@@ -1,0 +1,109 @@
+#include "pits/cli/terminal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "pits/core/kernels.h"
+
+namespace pits::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+extern "C" void on_signal(int signal) {
+  stop_flag() = true;
+  std::signal(signal, SIG_DFL);
+}
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown processor";
+}
+
+}  // namespace
+
+bool colour_on_stdout() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && word.find_first_not_of(
+                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789-_=.,:/+@%") == std::string::npos;
+    std::string quoted = word;
+    if (!plain) {
+      quoted = "'";
+      for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+      quoted += "'";
+    }
+    line += (line.empty() ? "" : " ") + quoted;
+  }
+  return line;
+}
+
+std::string machine_line() {
+  return fmt::format("{}, {} hardware threads, SIMD {}", processor_name(), std::thread::hardware_concurrency(),
+                     simd_target());
+}
+
+std::atomic<bool>& stop_flag() {
+  static std::atomic<bool> flag = false;
+  return flag;
+}
+
+void watch_signals() {
+  stop_flag() = false;
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+Progress::Progress(std::size_t total_rounds, std::size_t done_before)
+    : total_(total_rounds), done_before_(done_before), done_(done_before), terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+std::string Progress::time_left(std::size_t done) const {
+  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+  const auto fresh = static_cast<double>(done - done_before_);
+  if (fresh <= 0.0) return "--:--";
+  const auto left = static_cast<int>(elapsed / fresh * static_cast<double>(total_ - done) + 0.5);
+  return left >= 3600 ? fmt::format("{}:{:02}:{:02}", left / 3600, left / 60 % 60, left % 60)
+                      : fmt::format("{:02}:{:02}", left / 60, left % 60);
+}
+
+void Progress::add(std::size_t rounds) {
+  const std::size_t done = done_ += rounds;
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock()) show(done);
+}
+
+void Progress::show(std::size_t done) {
+  const std::size_t percent = total_ == 0 ? 100 : 100 * done / total_;
+  if (terminal_) {
+    const auto now = Clock::now();
+    if (now - last_shown_ < std::chrono::milliseconds(100) && done < total_) return;
+    last_shown_ = now;
+    const std::size_t filled = percent * 30 / 100;
+    fmt::print(stderr, "\r[{}{}] {:3}%  {} left ", std::string(filled, '#'), std::string(30 - filled, '.'), percent,
+               time_left(done));
+    std::fflush(stderr);
+  } else if (percent / 10 > tenths_shown_ && Clock::now() - start_ > std::chrono::seconds(2)) {
+    tenths_shown_ = percent / 10;
+    fmt::print(stderr, "{}% done, {} left\n", percent, time_left(done));
+  }
+}
+
+void Progress::finish() {
+  const std::lock_guard lock(mutex_);
+  if (terminal_) fmt::print(stderr, "\r{:60}\r", "");
+}
+
+}  // namespace pits::cli

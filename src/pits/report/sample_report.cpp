@@ -1,0 +1,98 @@
+#include "pits/report/sample_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "pits/report/page.h"
+#include "pits/version.h"
+
+namespace pits {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json record_json(const SampleRecord& record) {
+  const auto& [w2, mmd, ksd] = record.distances;
+  return {{"iteration", record.iteration}, {"w2", w2}, {"mmd", mmd}, {"ksd", ksd}};
+}
+
+// Four significant digits are finer than a pixel and keep the page small.
+double rounded(double x) { return x == 0.0 ? 0.0 : std::stod(fmt::format("{:.4g}", x)); }
+
+// The page places values on nodes; ours are at the centres of cells.
+Json density_json(const DensityGrid& grid) {
+  const auto nx = static_cast<double>(grid.value.cols());
+  const auto ny = static_cast<double>(grid.value.rows());
+  const double half_x = 0.5 * (grid.window.x_high - grid.window.x_low) / nx;
+  const double half_y = 0.5 * (grid.window.y_high - grid.window.y_low) / ny;
+  Json values = Json::array();
+  for (const double p : grid.value.flat()) values.push_back(rounded(p));
+  return {{"x", {grid.window.x_low + half_x, grid.window.x_high - half_x}},
+          {"y", {grid.window.y_low + half_y, grid.window.y_high - half_y}},
+          {"nx", grid.value.cols()},
+          {"ny", grid.value.rows()},
+          {"values", std::move(values)}};
+}
+
+Json frame_json(const SampleFrame& frame) {
+  Json points = Json::array();
+  for (std::size_t i = 0; i < frame.particles.rows(); ++i) {
+    points.push_back({rounded(frame.particles(i, 0)), rounded(frame.particles(i, 1))});
+  }
+  return {{"iteration", frame.iteration}, {"particles", std::move(points)}};
+}
+
+}  // namespace
+
+std::string sample_table(const SampleConfig& config, const SampleResult& result) {
+  std::string table = fmt::format("{:>9}  {:>9}  {:>9}  {:>9}\n", "iteration", "W2", "MMD", "KSD");
+  const std::size_t stride = (result.records.size() + 19) / 20;  // at most about twenty lines; the page has all
+  for (std::size_t i = 0; i < result.records.size(); ++i) {
+    if (i % stride != 0 && i + 1 != result.records.size()) continue;
+    const auto& [iteration, d] = result.records[i];
+    table += fmt::format("{:>9}  {:>9.4f}  {:>9.4f}  {:>9.4f}\n", iteration, d.w2, d.mmd, d.ksd);
+  }
+  const Distances& floor = result.floor;
+  return table + fmt::format("{:>9}  {:>9.4f}  {:>9.4f}  {:>9.4f}\n", "exact", floor.w2, floor.mmd, floor.ksd) +
+         fmt::format("\n{} particles of {} on {}; 'exact' is what as many exact samples score.\n", config.particles,
+                     format_value(config.flow.kind), config.target);
+}
+
+std::string sample_json_lines(const SampleConfig& config, const SampleResult& result) {
+  std::string lines;
+  for (const SampleRecord& record : result.records) {
+    Json line = {{"target", config.target}, {"flow", format_value(config.flow.kind)}, {"seed", config.seed}};
+    line.update(record_json(record));
+    lines += line.dump() + "\n";
+  }
+  return lines;
+}
+
+std::string sample_page(const SampleConfig& config, const SampleResult& result, const std::string& command) {
+  const auto flow = static_cast<std::size_t>(config.flow.kind);
+  Json data = {{"kind", "sample"},
+               {"title", fmt::format("{} on the {} density", format_value(config.flow.kind), config.target)},
+               {"command", command},
+               {"version", version},
+               {"seed", config.seed},
+               {"target", config.target},
+               {"target_summary", target_entry(config.target).summary},
+               {"flow", format_value(config.flow.kind)},
+               {"flow_summary", flow_summaries().at(flow)},
+               {"particles", config.particles},
+               {"iterations", config.iterations},
+               {"density", density_json(result.density)},
+               {"frames", Json::array()},
+               {"metrics", Json::array()},
+               {"floor", {{"w2", result.floor.w2}, {"mmd", result.floor.mmd}}},
+               {"settings", Json::object()}};
+  for (const SampleFrame& frame : result.frames) data["frames"].push_back(frame_json(frame));
+  for (const SampleRecord& record : result.records) data["metrics"].push_back(record_json(record));
+  SampleConfig copy = config;
+  for (const Field& field : fields(copy).list()) data["settings"][field.name] = field.get();
+  return render_page(data);
+}
+
+}  // namespace pits

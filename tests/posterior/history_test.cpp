@@ -1,0 +1,150 @@
+#include "pits/posterior/history.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <numeric>
+
+namespace pits::test {
+namespace {
+
+constexpr std::size_t d = 2;
+constexpr std::size_t K = 3;
+
+// Observation n says who it is: context (n, −n), action n·7 mod K, reward n/2.
+void add_number(History& history, std::size_t n) {
+  const float x = static_cast<float>(n);
+  const std::vector<float> context = {x, -x};
+  history.add({.context = context, .action = static_cast<std::uint32_t>(n * 7 % K), .reward = 0.5F * x});
+}
+
+bool is_number(const Observation& o, std::size_t n) {
+  const float x = static_cast<float>(n);
+  return o.context.size() == d && o.context[0] == x && o.context[1] == -x && o.action == n * 7 % K &&
+         o.reward == 0.5F * x;
+}
+
+History history_of(std::size_t n, std::size_t capacity = 0) {
+  History history(d, K, capacity);
+  for (std::size_t i = 0; i < n; ++i) add_number(history, i);
+  return history;
+}
+
+// Chunks hold 1024 rows: the past must survive the growth at 1024, 2048 and 3072.
+TEST(History, KeepsEverythingInOrderOverSeveralChunks) {
+  const History history = history_of(3100);
+  ASSERT_EQ(history.size(), 3100U);
+  EXPECT_EQ(history.seen(), 3100U);
+  for (std::size_t n = 0; n < 3100; ++n) EXPECT_TRUE(is_number(history[n], n)) << n;
+}
+
+// Against a queue that drops its oldest member: slot s holds the newest n with n ≡ s modulo the capacity.
+void expect_newest(std::size_t added, std::size_t capacity) {
+  const History history = history_of(added, capacity);
+  ASSERT_EQ(history.seen(), added);
+  ASSERT_EQ(history.size(), std::min(added, capacity));
+  for (std::size_t n = added - history.size(); n < added; ++n) {
+    EXPECT_TRUE(is_number(history[n % capacity], n)) << "capacity " << capacity << ", number " << n;
+  }
+}
+
+TEST(History, OverwritesTheOldestAtItsCapacity) {
+  for (const std::size_t capacity : {1U, 2U, 1023U, 1024U, 1025U, 1500U, 2048U}) {
+    for (const std::size_t added : {std::size_t{0}, capacity - 1, capacity, capacity + 1, 3 * capacity + 5}) {
+      expect_newest(added, capacity);
+    }
+  }
+}
+
+// The number that observation in column b of a batch gave itself.
+std::size_t number_in(const Minibatch& batch, std::size_t b) { return static_cast<std::size_t>(batch.contexts(0, b)); }
+
+// Every column is one whole observation and lies in the group of its action.
+void expect_grouped(const Minibatch& batch) {
+  ASSERT_EQ(batch.contexts.rows(), d);
+  ASSERT_EQ(batch.contexts.cols(), batch.size());
+  ASSERT_EQ(batch.group_start.size(), K + 1);
+  ASSERT_EQ(batch.group_start.front(), 0U);
+  ASSERT_EQ(batch.group_start.back(), batch.size());
+  for (std::size_t a = 0; a < K; ++a) {
+    for (std::size_t b = batch.group_start[a]; b < batch.group_start[a + 1]; ++b) {
+      const std::size_t n = number_in(batch, b);
+      EXPECT_EQ(n * 7 % K, a);
+      EXPECT_EQ(batch.contexts(1, b), -static_cast<float>(n));
+      EXPECT_EQ(batch.rewards[b], 0.5F * static_cast<float>(n));
+    }
+  }
+}
+
+TEST(History, SamplesWholeObservationsGroupedByAction) {
+  const History history = history_of(1300);
+  Minibatch batch;
+  batch.likelihood_scale = 2.5F;
+  for (const std::size_t B : {1U, 7U, 512U, 3000U, 40U}) {  // smaller batches after a larger one as well
+    Stream stream({.seed = 1, .purpose = Purpose::minibatch, .step = static_cast<std::uint32_t>(B)});
+    history.sample(stream, B, batch);
+    EXPECT_EQ(batch.size(), B);
+    expect_grouped(batch);
+  }
+  EXPECT_EQ(batch.likelihood_scale, 2.5F);
+}
+
+TEST(History, SamplesFromTheKeptObservationsOnly) {
+  const History history = history_of(500, 64);
+  Minibatch batch;
+  Stream stream({.seed = 2, .purpose = Purpose::minibatch});
+  history.sample(stream, 2000, batch);
+  expect_grouped(batch);
+  for (std::size_t b = 0; b < batch.size(); ++b) EXPECT_GE(number_in(batch, b), 500U - 64U);
+}
+
+// χ² with n−1 degrees of freedom has mean n−1 and variance 2(n−1); 4.5 standard deviations above its mean.
+TEST(History, SamplesEveryObservationEquallyOften) {
+  constexpr std::size_t n = 50;
+  constexpr std::size_t B = 50000;
+  const History history = history_of(n);
+  Minibatch batch;
+  Stream stream({.seed = 3, .purpose = Purpose::minibatch});
+  history.sample(stream, B, batch);
+  std::vector<double> counts(n, 0.0);
+  for (std::size_t b = 0; b < B; ++b) counts[number_in(batch, b)] += 1.0;
+  const double expected = static_cast<double>(B) / n;
+  double chi2 = 0.0;
+  for (const double count : counts) chi2 += (count - expected) * (count - expected) / expected;
+  EXPECT_LT(chi2, (n - 1) + 4.5 * std::sqrt(2.0 * (n - 1)));
+  EXPECT_GT(chi2, (n - 1) - 4.5 * std::sqrt(2.0 * (n - 1)));  // without replacement it would be near 0
+}
+
+RC_GTEST_PROP(History, AllHoldsEveryKeptObservationOnceInOrderWithinItsAction, ()) {
+  const std::size_t added = *rc::gen::inRange<std::size_t>(1, 2500);
+  const std::size_t capacity = *rc::gen::inRange<std::size_t>(0, 2500);
+  const History history = history_of(added, capacity);
+  Minibatch batch;
+  history.all(batch);
+  RC_ASSERT(batch.size() == history.size());
+  std::size_t column = 0;
+  for (std::size_t a = 0; a < K; ++a) {
+    RC_ASSERT(batch.group_start[a] == column);
+    for (std::size_t slot = 0; slot < history.size(); ++slot) {
+      if (history[slot].action == a) RC_ASSERT(number_in(batch, column++) == std::size_t(history[slot].context[0]));
+    }
+  }
+  RC_ASSERT(batch.group_start[K] == column);
+}
+
+TEST(History, SameAddressSameMinibatch) {
+  const History history = history_of(200);
+  const auto rewards_at = [&](std::uint32_t step) {
+    Minibatch batch;
+    Stream stream({.seed = 4, .purpose = Purpose::minibatch, .step = step});
+    history.sample(stream, 30, batch);
+    return batch.rewards;
+  };
+  EXPECT_EQ(rewards_at(0), rewards_at(0));
+  EXPECT_NE(rewards_at(0), rewards_at(1));
+}
+
+}  // namespace
+}  // namespace pits::test

@@ -1,0 +1,176 @@
+// The particle posterior's own duties: scaling, addresses, noise, refusals.
+#include "pits/posterior/particles.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "posterior/observations.h"
+
+namespace pits::test {
+namespace {
+
+constexpr std::size_t d = 3;
+constexpr std::size_t K = 2;
+
+ParticlePosterior posterior_after(const ParticleConfig& config, std::size_t n, int steps, std::uint64_t seed = 5,
+                                  std::uint32_t realization = 0) {
+  ParticlePosterior posterior(config, d, K, seed, realization);
+  for (const PlainObservation& o : linear_data(n, d, K, 11)) observe(posterior, o);
+  if (steps > 0) posterior.train(steps);
+  return posterior;
+}
+
+std::vector<float> numbers(const ParticlePosterior& posterior) {
+  const auto flat = posterior.particles().flat();
+  return {flat.begin(), flat.end()};
+}
+
+ParticleConfig tiny(FlowKind flow, Rule rule = Rule::sgd, double step = 1e-3) {
+  ParticleConfig c{.particles = 4, .batch = 16};
+  c.model = {.hidden = {5}, .noise_sd = 1.0, .prior = PriorScale::same, .prior_precision = 2.0};
+  c.flow.kind = flow;
+  c.optimizer = {.rule = rule, .step = step};
+  return c;
+}
+
+// One plain step of independent particles is step·(scale·L + prior), prior = −precision·θ: without the prior, the steps
+// with scale t/B and 1 on the same minibatch have the ratio t/B.
+TEST(ParticlePosterior, DataScaleMultipliesTheMinibatchLikelihoodByTOverB) {
+  constexpr std::size_t t = 40;
+  ParticleConfig config = tiny(FlowKind::ensemble);
+  const std::vector<float> start = numbers(posterior_after(config, t, 0));
+  config.scale = LikelihoodScale::data;
+  const std::vector<float> by_data = numbers(posterior_after(config, t, 1));
+  config.scale = LikelihoodScale::minibatch;
+  const std::vector<float> by_minibatch = numbers(posterior_after(config, t, 1));
+  double largest = 0.0;
+  for (std::size_t l = 0; l < start.size(); ++l) {
+    const double prior = -1e-3 * 2.0 * start[l];
+    const double data = double{by_data[l]} - start[l] - prior;
+    const double minibatch = double{by_minibatch[l]} - start[l] - prior;
+    largest = std::max(largest, std::abs(minibatch));
+    EXPECT_NEAR(data, minibatch * t / 16.0, 2e-6);  // θ near 1 rounds by 6e-8, a difference of two by twice that
+  }
+  EXPECT_GT(largest, 1e-3);
+}
+
+TEST(ParticlePosterior, SameSeedSameBits) {
+  for (const FlowKind flow : {FlowKind::dgf, FlowKind::svgd, FlowKind::spos}) {
+    EXPECT_EQ(numbers(posterior_after(tiny(flow), 30, 7)), numbers(posterior_after(tiny(flow), 30, 7)));
+  }
+}
+
+TEST(ParticlePosterior, OtherSeedsAndRealizationsStartAndTrainOtherwise) {
+  const ParticleConfig config = tiny(FlowKind::svgd);
+  for (const int steps : {0, 3}) {
+    const std::vector<float> base = numbers(posterior_after(config, 30, steps));
+    EXPECT_NE(base, numbers(posterior_after(config, 30, steps, 6)));
+    EXPECT_NE(base, numbers(posterior_after(config, 30, steps, 5, 1)));
+  }
+}
+
+// Draws have addresses, so that how the steps are split into calls leaves no trace; θ′ and Adam's memory persist.
+TEST(ParticlePosterior, TrainingInPartsIsTrainingAtOnce) {
+  for (const FlowKind flow : {FlowKind::dgf, FlowKind::dgf_released}) {
+    const ParticleConfig config = tiny(flow, Rule::adam);
+    ParticlePosterior parts = posterior_after(config, 30, 0);
+    for (const int steps : {1, 4, 2}) parts.train(steps);
+    EXPECT_EQ(parts.steps_done(), 7);
+    EXPECT_EQ(numbers(parts), numbers(posterior_after(config, 30, 7)));
+  }
+}
+
+// θ₁ − θ₀ − step·v is √(2·temperature·step) N(0,1): v from the same seed without noise. SGLD has temperature 1 and
+// SPOS β. The variance of n normal draws has relative standard error √(2/n).
+void expect_diffusion(FlowKind noisy, FlowKind drift, double temperature) {
+  ParticleConfig config = tiny(noisy, Rule::sgd, 1e-4);
+  config.particles = 300;
+  config.flow.beta = temperature;
+  config.optimizer.schedule = Schedule::exponential;
+  config.optimizer.decay = 1.0;
+  const std::vector<float> with_noise = numbers(posterior_after(config, 30, 1));
+  config.flow.kind = drift;
+  const std::vector<float> without = numbers(posterior_after(config, 30, 1));
+  double mean = 0.0;
+  double variance = 0.0;
+  const auto n = static_cast<double>(without.size());
+  for (std::size_t l = 0; l < without.size(); ++l) mean += (double{with_noise[l]} - without[l]) / n;
+  for (std::size_t l = 0; l < without.size(); ++l) variance += std::pow(double{with_noise[l]} - without[l], 2) / n;
+  const double expected = 2.0 * temperature * 1e-4;  // the first step's size, before any decay
+  EXPECT_NEAR(variance, expected, 4.5 * expected * std::sqrt(2.0 / n));
+  EXPECT_NEAR(mean, 0.0, 4.5 * std::sqrt(expected / n));
+}
+
+TEST(ParticlePosterior, LangevinNoiseHasTwiceTheStepAsVariance) {
+  expect_diffusion(FlowKind::sgld, FlowKind::ensemble, 1.0);
+}
+
+// SPOS drifts by SVGD + βG; SVGD alone differs from it by β·step·G, which a tiny β hides below the noise.
+TEST(ParticlePosterior, SposNoiseHasTwiceBetaTimesTheStepAsVariance) {
+  expect_diffusion(FlowKind::spos, FlowKind::svgd, 1e-3);
+}
+
+template <class Action>
+std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(ParticlePosterior, NoisyFlowsRefuseOptimisersOtherThanPlainSteps) {
+  for (const FlowKind flow : {FlowKind::spos, FlowKind::sgld}) {
+    for (const Rule rule : {Rule::adam, Rule::sign, Rule::rmsprop, Rule::adagrad}) {
+      const std::string message = refusal([&] { ParticlePosterior(tiny(flow, rule), d, K, 1, 0); });
+      EXPECT_NE(message.find("optimizer=sgd"), std::string::npos) << message;
+      EXPECT_NE(message.find(format_value(flow)), std::string::npos) << message;
+    }
+    EXPECT_NO_THROW(ParticlePosterior(tiny(flow, Rule::sgd), d, K, 1, 0));
+  }
+}
+
+// Hundreds of steps after the first overflow: every flow must still come to the refusal and not to a crash.
+TEST(ParticlePosterior, DivergenceIsAnErrorThatNamesTheStep) {
+  for (const FlowKind flow : {FlowKind::ensemble, FlowKind::svgd, FlowKind::dgf, FlowKind::dgf_released,
+                              FlowKind::dgf_sinkhorn, FlowKind::blob, FlowKind::gfsd, FlowKind::gfsf}) {
+    const std::string message = refusal([&] { posterior_after(tiny(flow, Rule::sgd, 1e6), 30, 300); });
+    EXPECT_NE(message.find("diverged"), std::string::npos) << format_value(flow) << ": " << message;
+    EXPECT_NE(message.find("1000000"), std::string::npos) << message;
+  }
+}
+
+TEST(ParticlePosterior, BernoulliModelsRefuseOtherRewards) {
+  ParticleConfig config = tiny(FlowKind::svgd);
+  const std::vector<float> x(d, 0.5F);
+  for (const ModelKind kind : {ModelKind::logistic, ModelKind::mlp_logistic}) {
+    config.model.kind = kind;
+    ParticlePosterior posterior(config, d, K, 1, 0);
+    for (const float bad : {-0.01F, 1.01F, std::nanf("")}) {
+      const std::string message = refusal([&] { posterior.observe({.context = x, .action = 0, .reward = bad}); });
+      EXPECT_NE(message.find("0..1"), std::string::npos) << message;
+    }
+    for (const float good : {0.0F, 0.25F, 1.0F}) posterior.observe({.context = x, .action = 0, .reward = good});
+    EXPECT_EQ(posterior.history().seen(), 3U);
+  }
+}
+
+TEST(ParticlePosterior, RefusesToTrainOnNothingAndBadConfigs) {
+  ParticlePosterior empty(tiny(FlowKind::svgd), d, K, 1, 0);
+  EXPECT_THROW(empty.train(1), Error);
+  const auto refused = [](auto change) {
+    ParticleConfig config = tiny(FlowKind::svgd);
+    change(config);
+    return refusal([&] { ParticlePosterior(config, d, K, 1, 0); });
+  };
+  EXPECT_NE(refused([](auto& c) { c.particles = 0; }).find("particles"), std::string::npos);
+  EXPECT_NE(refused([](auto& c) { c.batch = 0; }).find("batch"), std::string::npos);
+  EXPECT_NE(refused([](auto& c) { c.capacity = -1; }).find("capacity"), std::string::npos);
+  EXPECT_NE(refused([](auto& c) { c.optimizer.step = -1.0; }).find("step"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pits::test
