@@ -5,6 +5,9 @@ target_compile_options(pits_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
   -ffp-contract=off               # the same bits whether or not the compiler would fuse a multiply-add
   -fno-math-errno)                # lets sqrt vectorise
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(pits_options INTERFACE -Wno-restrict)  # false alarms in std::string, GCC bug 105651
+endif()
 if(PITS_WERROR)
   target_compile_options(pits_options INTERFACE -Werror)
 endif()

@@ -139,6 +139,9 @@ TEST(Scale, RefusesWhatIsNotAPositiveNumberOrAMedian) {
     EXPECT_THROW(parse_value(text, scale), Error) << text;
     EXPECT_EQ(scale.value, 9.0) << text;
   }
+  for (const double value : {0.0, -1.0, std::nan(""), static_cast<double>(INFINITY)}) {
+    EXPECT_THROW(Scale::fixed(value), Error) << value;
+  }
   try {
     Scale scale;
     parse_value("mean", scale);

@@ -63,15 +63,15 @@ std::vector<Case> all_cases(const std::vector<FlowKind>& flows) {
   return cases;
 }
 
-// W2 in floors at the end of a default run. Measured over five seeds: SVGD and GFSF 0.71 to 0.92 on every target,
-// Blob 0.79 to 0.88 but for two. On the mixture (1.2 to 1.5) the median bandwidth is that of the whole cloud, wider
-// than a mode, and smooths each mode's particles together; on the banana (1.3) its smoothing widens the cloud along
-// the bend. SPOS and SGLD are random: 0.8 to 1.1.
+// W2 in floors at the end of a default run, at most. Measured over five seeds: SVGD and GFSF 0.68 to 1.02 on every
+// target, Blob 0.78 to 0.98 but for two. On the mixture (1.30 to 1.57) the median bandwidth is that of the whole
+// cloud, wider than a mode, and the particles of each mode draw together; on the banana (1.13 to 1.40) the same
+// smoothing across the bend pushes them out along it. SPOS and SGLD are random: 0.80 to 1.33.
 double most_floors(const Case& c) {
-  if (c.flow == FlowKind::blob && c.target == "mixture") return 1.6;
-  if (c.flow == FlowKind::blob && c.target == "banana") return 1.45;
-  if (c.flow == FlowKind::spos || c.flow == FlowKind::sgld) return 1.25;
-  return 1.0;
+  if (c.flow == FlowKind::blob && c.target == "mixture") return 1.65;
+  if (c.flow == FlowKind::blob && c.target == "banana") return 1.5;
+  if (c.flow == FlowKind::spos || c.flow == FlowKind::sgld) return 1.4;
+  return 1.1;
 }
 
 class DefaultRun : public testing::TestWithParam<Case> {};
@@ -121,6 +121,29 @@ TEST(RunSampling, FlowsKeepTheSpreadTheyAreKnownToKeep) {
   EXPECT_NEAR(dgf_y, 0.30, 0.04);
   const auto [alone_x, alone_y] = spread(FlowKind::ensemble);
   EXPECT_LT(alone_x + alone_y, 1e-6);
+}
+
+// SGLD by hand: θ += step·∇log p + √(2·step) N(0, I), fresh noise and the schedule's step at every iteration.
+TEST(RunSampling, LangevinStepsAreTheFormula) {
+  SampleConfig config = short_run(FlowKind::sgld);
+  config.record_every = 1;
+  config.iterations = 5;
+  config.optimizer.schedule = Schedule::exponential;
+  config.optimizer.decay = 0.5;
+  const SampleResult result = run_sampling(config);
+  const auto target = make_target(config.target);
+  Matrix<double> theta = result.frames.front().particles;
+  for (int t = 0; t < config.iterations; ++t) {
+    const double step = 0.02 * std::exp(-0.5 * t);
+    Stream noise({.seed = config.seed, .purpose = Purpose::diffusion, .step = static_cast<std::uint32_t>(t)});
+    for (std::size_t i = 0; i < theta.rows(); ++i) {
+      double score[2];
+      target->score(theta.row(i), score);
+      for (std::size_t j = 0; j < 2; ++j) theta(i, j) += step * score[j] + std::sqrt(2.0 * step) * noise.normal();
+    }
+    const Matrix<double>& reached = result.frames[static_cast<std::size_t>(t) + 1].particles;
+    for (std::size_t i = 0; i < theta.size(); ++i) ASSERT_NEAR(theta.flat()[i], reached.flat()[i], 1e-12);
+  }
 }
 
 TEST(RunSampling, OneParticleClimbsToTheMode) {

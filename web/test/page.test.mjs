@@ -11,11 +11,12 @@ const DESKTOP = { width: 1200, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
 const read = (path) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
+const readTemplate = () => (process.env.PITS_PAGE ? readFile(process.env.PITS_PAGE, "utf8") : read("dist/page.html"));
 let browser, folder;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "pits-page-"));
-  const template = await read("dist/page.html");
+  const template = await readTemplate();
   for (const kind of ["run", "sample"]) {
     const data = await read(`examples/${kind}.json`);
     await writeFile(join(folder, `${kind}.html`), template.replace("__PITS_DATA__", () => data));
@@ -54,7 +55,7 @@ async function settles(measure, value) {
 }
 
 test("the template holds the marker once", async () => {
-  const template = await read("dist/page.html");
+  const template = await readTemplate();
   assert.equal(template.split("__PITS_DATA__").length, 2);
   assert.ok(template.includes('<script type="application/json" id="pits-data">__PITS_DATA__</script>'));
 });

@@ -31,8 +31,10 @@ std::size_t ActionSet::count(std::size_t K) const {
   return allowed.empty() ? K : static_cast<std::size_t>(std::ranges::count_if(allowed, [](auto m) { return m != 0; }));
 }
 
+// The counter has room for 32 bits of the id; the high ones go into the key, spread by an odd constant so that seeds
+// next to each other stay apart.
 Stream decision_stream(const AgentSetup& setup, DecisionId id) {
-  return Stream({.seed = setup.seed,
+  return Stream({.seed = setup.seed + (id >> 32) * 0x9e3779b97f4a7c15U,
                  .realization = setup.realization,
                  .purpose = Purpose::decision,
                  .step = static_cast<std::uint32_t>(id)});

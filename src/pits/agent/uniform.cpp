@@ -12,4 +12,8 @@ Decision Uniform::choose(const Query& query) const {
           .propensity = query.want_propensity ? std::optional(1.0F / allowed) : std::nullopt};
 }
 
+void Uniform::learn(std::span<const Feedback> events) {
+  for (const Feedback& event : events) check_feedback(event, setup_);
+}
+
 }  // namespace pits

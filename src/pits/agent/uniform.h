@@ -14,7 +14,7 @@ class Uniform : public Agent {
   Uniform(const UniformConfig&, const AgentSetup& setup) : setup_(setup) {}
 
   Decision choose(const Query& query) const override;
-  void learn(std::span<const Feedback>) override {}
+  void learn(std::span<const Feedback> events) override;  // nothing to learn, but what does not fit is refused
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<Uniform>(*this); }
 
  private:

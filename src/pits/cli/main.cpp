@@ -1,14 +1,35 @@
 // The program: parses, runs one subcommand, and turns errors into one line on stderr and the documented exit code.
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 
 #include "pits/cli/commands.h"
+#include "pits/cli/usage.h"
 #include "pits/core/error.h"
 #include "pits/core/kernels.h"
 #include "pits/version.h"
 
 namespace {
+
+void force_wanted_simd_target() {
+  const char* target = std::getenv("PITS_SIMD");
+  if (target == nullptr) return;
+  try {
+    pits::force_simd_target(target);
+  } catch (const pits::Error& e) {
+    throw pits::bad_input("PITS_SIMD: {}", e.what());
+  }
+}
+
+// Results that did not reach a full disk or a closed pipe are a failure.
+int after_flushing(int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  throw pits::failed("cannot write to the standard output: {}", std::strerror(errno));
+}
 
 int run_command(int argc, char** argv) {
   const pits::cli::Words words = [&] {
@@ -31,10 +52,9 @@ int run_command(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    throw pits::bad_usage("{} ('pits {}--help' says how)", e.what(),
-                          app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ");
+    throw pits::bad_usage("{}", pits::cli::explain(app, e));
   }
-  if (const char* target = std::getenv("PITS_SIMD"); target != nullptr) pits::force_simd_target(target);
+  force_wanted_simd_target();
   for (const auto& [name, action] : commands) {
     if (app.got_subcommand(name)) return action();
   }
@@ -45,10 +65,13 @@ int run_command(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run_command(argc, argv);
+    return after_flushing(run_command(argc, argv));
   } catch (const pits::Error& e) {
     fmt::print(stderr, "pits: {}\n", e.what());
     return e.exit_code();
+  } catch (const std::filesystem::filesystem_error& e) {
+    fmt::print(stderr, "pits: '{}': {}\n", e.path1().string(), e.code().message());
+    return pits::bad_input("").exit_code();
   } catch (const std::exception& e) {
     fmt::print(stderr, "pits: {}\n", e.what());
     return 1;

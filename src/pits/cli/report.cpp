@@ -13,10 +13,28 @@ struct ReportOptions {
   bool json = false;
 };
 
+Plan read_plan(const std::filesystem::path& file) {
+  const auto resolved = read_json_file(file);
+  try {
+    return Plan::from_resolved(resolved);
+  } catch (const Error& e) {
+    throw bad_input("'{}': {}", file.string(), e.what());
+  }
+}
+
+Origin read_origin(const std::filesystem::path& file) {
+  const auto origin = read_json_file(file);
+  try {
+    return {.command = origin.at("command").get<std::string>(), .machine = origin.at("machine").get<std::string>()};
+  } catch (const nlohmann::json::exception& e) {
+    throw bad_input("'{}' is damaged: {}", file.string(), e.what());
+  }
+}
+
 int report(const ReportOptions& options) {
   const std::filesystem::path path = options.directory;
   if (!std::filesystem::exists(path / "run.json")) throw bad_input("'{}' holds no run.json", path.string());
-  const Plan plan = Plan::from_resolved(read_json_file(path / "run.json"));
+  const Plan plan = read_plan(path / "run.json");
   const auto directory = RunDirectory::open(path, plan);
   std::size_t missing = 0;
   for (std::size_t i = 0; i < plan.cells(); ++i) missing += directory->has(i) ? 0 : 1;
@@ -25,9 +43,7 @@ int report(const ReportOptions& options) {
                     plan.cells());
   }
   const std::vector<SummaryRow> rows = summarise(plan, *directory);
-  const auto origin = read_json_file(path / "origin.json");
-  write_file_atomically(path / "report.html",
-                        run_page(plan, rows, {origin.value("command", ""), origin.value("machine", "")}));
+  write_file_atomically(path / "report.html", run_page(plan, rows, read_origin(path / "origin.json")));
   if (options.json) {
     for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
   } else {

@@ -10,11 +10,13 @@
 namespace pits::cli {
 namespace {
 
+constexpr std::int64_t most_threads = 4096;
+
 struct RunOptions {
   std::string config_file;
   std::vector<std::string> agents, environments, set, set_env;
   std::optional<std::int64_t> steps, realizations, seed;
-  int threads = 0;
+  std::int64_t threads = 0;
   std::string out;
   bool resume = false;
   bool json = false;
@@ -67,7 +69,9 @@ void write_outcome(const RunDirectory& directory, const Plan& plan, const std::v
 
 int run(const RunOptions& options, const Words& words) {
   if (options.resume && options.out.empty()) throw bad_usage("--resume needs --out DIR, the run to go on with");
-  if (options.threads < 0) throw bad_input("--threads must be at least 0 (all), not {}", options.threads);
+  if (options.threads < 0 || options.threads > most_threads) {
+    throw bad_input("--threads must be at least 0 (all) and at most {}, not {}", most_threads, options.threads);
+  }
   const Plan plan(merged(options));
   const Origin origin{.command = shell_line(words), .machine = machine_line()};
   const nlohmann::ordered_json origin_json = {{"command", origin.command}, {"machine", origin.machine}};
@@ -80,7 +84,7 @@ int run(const RunOptions& options, const Words& words) {
   MemoryResults memory(plan);
   Results& results = directory ? static_cast<Results&>(*directory) : memory;
   try {
-    run_with_progress(plan, results, options.threads);
+    run_with_progress(plan, results, static_cast<int>(options.threads));
   } catch (const Interrupted&) {
     fmt::print(stderr, "interrupted{}\n",
                directory ? "; the same command with --resume goes on where this one stopped" : "");
@@ -102,7 +106,7 @@ std::function<int()> add_run(CLI::App& app, const Words& words) {
   auto* command = app.add_subcommand("run", "Run agents on environments and report their regret");
   auto options = std::make_shared<RunOptions>();
   const auto many = [&](const char* name, std::vector<std::string>& into, const char* text) {
-    command->add_option(name, into, text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_option(name, into, text)->allow_extra_args(false);
   };
   many("--agent", options->agents, "NAME[:PRESET][,field=value...]; repeat for more agents");
   many("--env", options->environments, "NAME[:PRESET][,field=value...]; repeat for more environments");

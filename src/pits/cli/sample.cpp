@@ -40,10 +40,11 @@ SampleConfig resolved(const SampleOptions& options) {
 
 int sample(const SampleOptions& options, const Words& words) {
   const SampleConfig config = resolved(options);
-  const SampleResult result = run_sampling(config);
   const std::filesystem::path page =
       options.out.empty() ? fmt::format("pits-sample-{}-{}.html", config.target, format_value(config.flow.kind))
                           : options.out;
+  check_writable(page);
+  const SampleResult result = run_sampling(config);
   write_file_atomically(page, sample_page(config, result, shell_line(words)));
   fmt::print("{}", options.json ? sample_json_lines(config, result) : sample_table(config, result));
   fmt::print(options.json ? stderr : stdout, "Page: {}\n", std::filesystem::absolute(page).string());
@@ -61,8 +62,7 @@ std::function<int()> add_sample(CLI::App& app, const Words& words) {
   command->add_option("--iterations", options->iterations, "steps of the flow (default 1000)");
   command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
   command->add_option("--set", options->set, "field=value of the flow or the optimiser; repeat for more")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);
   command->add_option("--out", options->out, "page to write (default pits-sample-TARGET-FLOW.html)");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
   command->footer("Example:\n  pits sample --target banana --flow blob --particles 100");

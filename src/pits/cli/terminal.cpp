@@ -28,6 +28,12 @@ std::string processor_name() {
   return "unknown processor";
 }
 
+std::string quoted(const std::string& word) {
+  std::string text(1, '\'');
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + '\'';
+}
+
 }  // namespace
 
 bool colour_on_stdout() {
@@ -41,13 +47,8 @@ std::string shell_line(const std::vector<std::string>& words) {
     const bool plain = !word.empty() && word.find_first_not_of(
                                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                             "0123456789-_=.,:/+@%") == std::string::npos;
-    std::string quoted = word;
-    if (!plain) {
-      quoted = "'";
-      for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      quoted += "'";
-    }
-    line += (line.empty() ? "" : " ") + quoted;
+    if (!line.empty()) line += ' ';
+    line += plain ? word : quoted(word);
   }
   return line;
 }

@@ -18,12 +18,14 @@ Error cannot(std::string_view verb, const std::filesystem::path& path) {
   return bad_input("cannot {} '{}': {}", verb, path.string(), std::strerror(errno));
 }
 
-// Closes the descriptor and removes the file unless told that it is complete.
+// The file beside its target until it is complete; removed where it never is.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::filesystem::path path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-    if (descriptor_ < 0) throw cannot("write", path_);
+  explicit TemporaryFile(const std::filesystem::path& target)
+      : target_(target),
+        path_(target.string() + ".tmp"),
+        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    if (descriptor_ < 0) throw cannot("write", target_);
   }
   ~TemporaryFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -36,18 +38,19 @@ class TemporaryFile {
     while (!content.empty()) {
       const ssize_t written = ::write(descriptor_, content.data(), content.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw cannot("write", path_);
+      if (written < 0) throw cannot("write", target_);
       content.remove_prefix(static_cast<std::size_t>(written));
     }
-    if (::fsync(descriptor_) != 0) throw cannot("write", path_);
+    if (::fsync(descriptor_) != 0) throw cannot("write", target_);
   }
 
-  void rename_to(const std::filesystem::path& target) {
-    if (::rename(path_.c_str(), target.c_str()) != 0) throw cannot("write", target);
+  void move_to_target() {
+    if (::rename(path_.c_str(), target_.c_str()) != 0) throw cannot("write", target_);
     complete_ = true;
   }
 
  private:
+  std::filesystem::path target_;
   std::filesystem::path path_;
   int descriptor_;
   bool complete_ = false;
@@ -56,19 +59,32 @@ class TemporaryFile {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) throw bad_input("cannot read '{}': it is a directory", path.string());
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw bad_input("cannot read '{}': it is a directory", path.string());
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) throw cannot("read", path);
   std::ostringstream content;
   content << in.rdbuf();
-  if (in.bad()) throw cannot("read", path);
+  if (content.bad()) throw cannot("read", path);  // operator<< reports a failed read on its left side
   return std::move(content).str();
 }
 
+void check_writable(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw bad_input("cannot write '{}': it is not a regular file", path.string());  // a rename would replace a device
+  }
+  const TemporaryFile probe(path);
+}
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  TemporaryFile file(path.string() + ".tmp");
+  check_writable(path);
+  TemporaryFile file(path);
   file.write(content);
-  file.rename_to(path);
+  file.move_to_target();
 }
 
 void create_directories_or_throw(const std::filesystem::path& path) {

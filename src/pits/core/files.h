@@ -9,6 +9,8 @@ namespace pits {
 
 // Throws an Error that names the file and the reason.
 std::string read_file(const std::filesystem::path& path);
+// Throws now what writing the file after hours of work would throw; leaves nothing behind.
+void check_writable(const std::filesystem::path& path);
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 void create_directories_or_throw(const std::filesystem::path& path);
 

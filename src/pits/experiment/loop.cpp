@@ -3,6 +3,9 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
+
+#include "pits/core/error.h"
 
 namespace pits {
 namespace {
@@ -45,6 +48,9 @@ Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t 
     ++path.pulls[decision.action];
     if (t + 1 == recorded[path.curve.size()]) path.curve.push_back(path.regret);
     if ((t + 1) % rounds_between_calls == 0) done(rounds_between_calls);
+  }
+  if (!std::isfinite(path.regret) || !std::isfinite(path.uniform_regret)) {
+    throw bad_input("the regret is not finite: the rewards are too large");
   }
   done(path.rounds % rounds_between_calls);
   return path;

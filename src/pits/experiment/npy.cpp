@@ -18,7 +18,9 @@ std::string npy_bytes(ConstMatrixView<double> values) {
   bytes += static_cast<char>(header.size() & 0xFF);
   bytes += static_cast<char>(header.size() >> 8);
   bytes += header;
-  bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  for (std::size_t i = 0; i < values.rows(); ++i) {
+    bytes.append(reinterpret_cast<const char*>(values.row(i).data()), values.cols() * sizeof(double));
+  }
   return bytes;
 }
 

@@ -19,7 +19,9 @@ template <class Named>
 void assign(std::vector<Named>& things, std::string_view text, std::string_view what, bool name_needed) {
   const auto [target, value] = parse_assignment(text);
   const std::size_t dot = target.find('.');
-  if (dot == std::string::npos && name_needed) throw bad_input("'{}' must look like {}.field=value", text, what);
+  if (dot == 0 || (dot == std::string::npos && name_needed)) {
+    throw bad_input("'{}' must look like {}.field=value", text, what);
+  }
   const std::string name = dot == std::string::npos ? "" : target.substr(0, dot);
   const std::string field = dot == std::string::npos ? target : target.substr(dot + 1);
   std::vector<std::string> known;
@@ -59,7 +61,7 @@ nlohmann::ordered_json resolved_specs(const std::vector<Named>& things) {
   return list;
 }
 
-// The inverse: label,field=value,... with every field spelt out.
+// The inverse.
 template <class Named>
 void restore_fields(std::vector<Named>& things, const nlohmann::ordered_json& list) {
   for (std::size_t i = 0; i < things.size(); ++i) {
@@ -84,7 +86,9 @@ std::vector<std::string> labels(const std::vector<Named>& things) {
 
 }  // namespace
 
-Plan::Plan(const ExperimentConfig& config)
+Plan::Plan(const ExperimentConfig& config) : Plan(config, Untried{}) { try_out(); }
+
+Plan::Plan(const ExperimentConfig& config, Untried)
     : steps_(positive(config.steps, "steps", 4'000'000'000)),
       realizations_(positive(config.realizations, "realizations", 1'000'000)),
       seed_(static_cast<std::uint64_t>(config.seed)) {
@@ -104,7 +108,6 @@ Plan::Plan(const ExperimentConfig& config)
   }
   for (const std::string& text : config.set) assign(agents_, text, "agent", true);
   for (const std::string& text : config.set_env) assign(environments_, text, "environment", false);
-  try_out();
 }
 
 Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
@@ -113,9 +116,11 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
                .environments = labels_in(resolved.at("environments")),
                .steps = resolved.at("steps").get<std::int64_t>(),
                .realizations = resolved.at("realizations").get<std::int64_t>(),
-               .seed = resolved.at("seed").get<std::int64_t>()});
+               .seed = resolved.at("seed").get<std::int64_t>()},
+              Untried{});  // a label alone may not fit: what --set adds to it comes only now
     restore_fields(plan.agents_, resolved.at("agents"));
     restore_fields(plan.environments_, resolved.at("environments"));
+    plan.try_out();
     return plan;
   } catch (const nlohmann::json::exception& e) {
     throw bad_input("not the config of a run: {}", e.what());

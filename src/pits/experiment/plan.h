@@ -59,6 +59,9 @@ class Plan {
     std::unique_ptr<EnvironmentRecipe> recipe;
   };
 
+  struct Untried {};
+
+  Plan(const ExperimentConfig& config, Untried);
   void try_out() const;
 
   std::vector<NamedAgent> agents_;

@@ -26,21 +26,30 @@ Json to_json(const Plan& plan, std::size_t index, const Trajectory& path) {
           {"curve", path.curve}};
 }
 
-Trajectory from_json(const Json& cell) {
+// Throws where the file is of another cell or its parts do not fit together.
+Trajectory from_json(const Plan& plan, std::size_t index, const Json& cell) {
   Trajectory path;
   path.rounds = cell.at("rounds").get<std::size_t>();
   path.regret = cell.at("regret").get<double>();
   path.uniform_regret = cell.at("uniform_regret").get<double>();
   path.pulls = cell.at("pulls").get<std::vector<std::uint64_t>>();
   path.curve = cell.at("curve").get<std::vector<double>>();
+  const Json expected = to_json(plan, index, path);
+  for (const char* key : {"cell", "agent", "env", "realization"}) {
+    if (cell.at(key) != expected.at(key))
+      throw bad_input("{} is {}, not {}", key, cell.at(key).dump(), expected.at(key).dump());
+  }
+  if (path.rounds > plan.steps()) throw bad_input("rounds is {}, above {}", path.rounds, plan.steps());
+  if (path.curve.size() != curve_rounds(path.rounds).size()) throw bad_input("curve has {} points", path.curve.size());
   return path;
 }
 
-// The first place where two configs differ, as "agents[0].fields.step: '0.001' there, '0.01' now".
+// The first place where two configs differ, as 'agents/0/fields/step is "0.001" there and "0.01" now'.
 std::string first_difference(const Json& there, const Json& now) {
   const Json patch = Json::diff(there, now);
   if (patch.empty()) return {};
   const std::string place = patch[0].at("path").get<std::string>();
+  if (place.empty()) return "run.json is not the config of a run";
   const Json::json_pointer pointer(place);
   const auto shown = [&](const Json& j) { return j.contains(pointer) ? j.at(pointer).dump() : "absent"; };
   return fmt::format("{} is {} there and {} now", place.substr(1), shown(there), shown(now));
@@ -75,7 +84,8 @@ std::unique_ptr<RunDirectory> RunDirectory::resume(const fs::path& path, const P
   create_directories_or_throw(path / "cells");
   create_directories_or_throw(path / "timings");
   if (!fs::exists(path / "run.json")) {
-    write_file_atomically(path / "origin.json", origin.dump(2) + "\n");
+    // The words of a command line need not be UTF-8.
+    write_file_atomically(path / "origin.json", origin.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     write_file_atomically(path / "run.json", plan.resolved().dump(2) + "\n");
     return run;
   }
@@ -113,15 +123,28 @@ void RunDirectory::put(std::size_t cell, const Trajectory& trajectory) {
 }
 
 Trajectory RunDirectory::get(std::size_t cell) const {
+  const auto damaged = [&](const std::exception& e) {
+    return bad_input("'{}' is damaged: {}; remove it to compute the cell again", cell_file(cell).string(), e.what());
+  };
+  Trajectory trajectory;
   try {
-    Trajectory trajectory = from_json(read_json_file(cell_file(cell)));
-    const bool timed = fs::exists(timing_file(cell));
-    trajectory.seconds = timed ? read_json_file(timing_file(cell)).at("seconds").get<double>()
-                               : std::numeric_limits<double>::quiet_NaN();
-    return trajectory;
+    trajectory = from_json(plan_, cell, Json::parse(read_file(cell_file(cell))));
   } catch (const Json::exception& e) {
-    throw bad_input("'{}' is damaged: {}; remove it to compute the cell again", cell_file(cell).string(), e.what());
+    throw damaged(e);
+  } catch (const Error& e) {
+    throw damaged(e);
   }
+  trajectory.seconds = seconds_of(cell);
+  return trajectory;
+}
+
+double RunDirectory::seconds_of(std::size_t cell) const {
+  if (!fs::exists(timing_file(cell))) return std::numeric_limits<double>::quiet_NaN();
+  const Json timing = read_json_file(timing_file(cell));
+  if (!timing.is_object() || !timing.contains("seconds") || !timing["seconds"].is_number()) {
+    throw bad_input("'{}' is damaged: it has no seconds; remove it to go on without them", timing_file(cell).string());
+  }
+  return timing["seconds"].get<double>();
 }
 
 void RunDirectory::collect() const {

@@ -67,6 +67,7 @@ class RunDirectory : public Results {
  private:
   RunDirectory(std::filesystem::path path, const Plan& plan);
   void find_finished_cells();
+  double seconds_of(std::size_t cell) const;  // NaN where nobody knows
   std::filesystem::path cell_file(std::size_t cell) const;
   std::filesystem::path timing_file(std::size_t cell) const;
 

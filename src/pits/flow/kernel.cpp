@@ -21,7 +21,6 @@ void parse_value(std::string_view text, Scale& out) {
     } catch (const Error&) {
       throw bad_input("must be a positive number, median or median-off-diagonal, not '{}'", text);
     }
-    check_value(value, above(0));
     out = Scale::fixed(value);
   }
 }

@@ -18,7 +18,11 @@ struct Scale {
   Rule rule = Rule::median;
   double value = 0.0;  // with Rule::fixed
 
-  static Scale fixed(double value) { return {Rule::fixed, value}; }
+  // Throws where value is not above 0.
+  static Scale fixed(double value) {
+    check_value(value, above(0));
+    return {Rule::fixed, value};
+  }
 };
 void parse_value(std::string_view text, Scale& out);
 std::string format_value(const Scale& scale);

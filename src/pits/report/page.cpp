@@ -10,7 +10,9 @@ std::string render_page(const nlohmann::ordered_json& data) {
   const std::size_t at = page.find(marker);
   if (at == std::string_view::npos) throw failed("the page template has no place for its data");
   std::string html(page.substr(0, at));
-  for (const char c : data.dump()) {  // "</script>" in a label must not end the script element
+  using Json = nlohmann::ordered_json;
+  const std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);  // a command need not be UTF-8
+  for (const char c : json) {  // "</script>" in a label must not end the script element
     if (c == '<') {
       html += "\\u003c";
     } else {

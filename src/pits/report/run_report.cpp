@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "pits/report/page.h"
 #include "pits/version.h"
@@ -18,6 +19,7 @@ const SummaryRow& row_of(const std::vector<SummaryRow>& rows, const std::string&
 }
 
 std::string mean_and_error(const Statistics& s) {
+  if (std::isnan(s.mean)) return "-";  // uniform play has no regret here either
   return std::isnan(s.se) ? fmt::format("{:.2f}", s.mean) : fmt::format("{:.2f} ± {:.2f}", s.mean, s.se);
 }
 
@@ -33,9 +35,13 @@ std::string pad_left(std::string_view text, std::size_t to) {
 // µs a round, over all environments.
 std::string cost(const Plan& plan, const std::vector<SummaryRow>& rows, const std::string& agent) {
   double seconds = 0.0;
-  for (const SummaryRow& row : rows) seconds += row.agent == agent ? row.seconds : 0.0;
-  const auto rounds = static_cast<double>(plan.steps() * plan.realizations() * plan.environments().size());
-  return std::isnan(seconds) ? "-" : fmt::format("{:.1f}", 1e6 * seconds / rounds);
+  std::size_t rounds = 0;  // a problem may end before T
+  for (const SummaryRow& row : rows) {
+    if (row.agent != agent) continue;
+    seconds += row.seconds;
+    rounds += row.curve_rounds.back() * plan.realizations();
+  }
+  return std::isnan(seconds) ? "-" : fmt::format("{:.1f}", 1e6 * seconds / static_cast<double>(rounds));
 }
 
 }  // namespace
@@ -54,7 +60,7 @@ std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, 
     for (const std::string& agent : agents) {
       const Statistics& s = row_of(rows, agent, env).normalized_regret;
       cells.push_back(mean_and_error(s));
-      means.push_back(s.mean);
+      means.push_back(std::isnan(s.mean) ? std::numeric_limits<double>::infinity() : s.mean);
     }
     std::size_t column = width(env);
     for (const std::string& cell : cells) column = std::max(column, width(cell));

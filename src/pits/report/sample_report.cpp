@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "pits/report/page.h"
@@ -19,7 +19,7 @@ Json record_json(const SampleRecord& record) {
 }
 
 // Four significant digits are finer than a pixel and keep the page small.
-double rounded(double x) { return x == 0.0 ? 0.0 : std::stod(fmt::format("{:.4g}", x)); }
+double rounded(double x) { return std::strtod(fmt::format("{:.4g}", x).c_str(), nullptr); }
 
 // The page places values on nodes; ours are at the centres of cells.
 Json density_json(const DensityGrid& grid) {

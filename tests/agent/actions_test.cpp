@@ -1,0 +1,99 @@
+// Choosing among allowed actions: argmax, uniform draws, forced pulls.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "agent/chi_square.h"
+#include "pits/agent/agent.h"
+#include "pits/agent/uniform.h"
+#include "pits/core/error.h"
+
+namespace pits::test {
+namespace {
+
+TEST(BestAction, TiesGoToTheLowestIndex) {
+  const std::vector<double> values = {1.0, 3.0, 3.0, 2.0, 3.0};
+  EXPECT_EQ(best_action(values, {}), 1U);
+  EXPECT_EQ(best_action(std::vector<double>(4, -7.0), {}), 0U);
+  EXPECT_EQ(best_action(std::vector<float>{0.5F, 0.25F, 0.5F}, {}), 0U);
+  const std::vector<std::uint8_t> mask = {1, 0, 1, 1, 1};
+  EXPECT_EQ(best_action(values, {mask}), 2U);
+}
+
+RC_GTEST_PROP(BestAction, IsTheFirstAllowedOneThatNoAllowedOneBeats, ()) {
+  const auto small = rc::gen::map(rc::gen::inRange(-3, 4), [](int x) { return 0.5F * static_cast<float>(x); });
+  const auto values = *rc::gen::nonEmpty(rc::gen::container<std::vector<float>>(small));
+  const auto mask = *rc::gen::container<std::vector<std::uint8_t>>(values.size(), rc::gen::inRange<std::uint8_t>(0, 2));
+  const ActionSet allowed{mask};
+  if (allowed.count(values.size()) == 0) {
+    RC_ASSERT_THROWS_AS(best_action(values, allowed), Error);
+    return;
+  }
+  const Action best = best_action(values, allowed);
+  RC_ASSERT(mask[best] == 1);
+  for (Action a = 0; a < values.size(); ++a) {
+    if (mask[a] != 0) RC_ASSERT((a < best ? values[a] < values[best] : values[a] <= values[best]));
+  }
+}
+
+TEST(RandomAction, IsUniformOverTheAllowedActions) {
+  const std::vector<std::uint8_t> mask = {1, 0, 1, 1, 0, 1};
+  Stream stream({.seed = 9, .purpose = Purpose::decision});
+  std::vector<double> counts(6, 0.0);
+  for (int i = 0; i < 40000; ++i) counts[random_action(stream, {mask}, 6)] += 1.0;
+  expect_frequencies(counts, {0.25, 0.0, 0.25, 0.25, 0.0, 0.25});
+  EXPECT_THROW(random_action(stream, {std::vector<std::uint8_t>(6, 0)}, 6), Error);
+}
+
+TEST(ForcedPull, GoesRoundRobinWithPropensityOneAndThenEnds) {
+  const std::vector<float> x = {0.0F};
+  for (std::uint64_t events = 0; events < 12; ++events) {
+    const auto forced = forced_pull(events, 3, {.x = x, .want_propensity = true}, 4);
+    ASSERT_TRUE(forced.has_value());
+    EXPECT_EQ(forced->action, events % 4);
+    EXPECT_EQ(forced->propensity, 1.0F);
+    EXPECT_FALSE(forced_pull(events, 3, {.x = x}, 4)->propensity.has_value());
+  }
+  EXPECT_FALSE(forced_pull(12, 3, {.x = x}, 4).has_value());
+  EXPECT_FALSE(forced_pull(0, 0, {.x = x}, 4).has_value());
+}
+
+TEST(ForcedPull, LeavesTheDecisionToTheAgentWhereTheTurnIsNotAllowed) {
+  const std::vector<float> x = {0.0F};
+  const std::vector<std::uint8_t> mask = {1, 0, 1};
+  EXPECT_EQ(forced_pull(0, 2, {.x = x, .actions = {mask}}, 3)->action, 0U);
+  EXPECT_FALSE(forced_pull(1, 2, {.x = x, .actions = {mask}}, 3).has_value());
+  EXPECT_EQ(forced_pull(5, 2, {.x = x, .actions = {mask}}, 3)->action, 2U);
+}
+
+// Over many decisions, with and without a mask; the propensity is one over the number of allowed actions.
+TEST(Uniform, PlaysEveryAllowedActionEquallyOften) {
+  const Uniform agent({}, {.context_size = 1, .actions = 5, .seed = 3});
+  const std::vector<float> x = {0.0F};
+  const std::vector<std::uint8_t> mask = {0, 1, 1, 0, 1};
+  std::vector<double> all(5, 0.0);
+  std::vector<double> some(5, 0.0);
+  for (DecisionId id = 0; id < 30000; ++id) {
+    const Decision free = agent.choose({.x = x, .id = id, .want_propensity = true});
+    const Decision masked = agent.choose({.x = x, .actions = {mask}, .id = id, .want_propensity = true});
+    ASSERT_FLOAT_EQ(free.propensity.value(), 0.2F);
+    ASSERT_FLOAT_EQ(masked.propensity.value(), 1.0F / 3.0F);
+    all[free.action] += 1.0;
+    some[masked.action] += 1.0;
+  }
+  expect_frequencies(all, std::vector<double>(5, 0.2));
+  expect_frequencies(some, {0.0, 1.0 / 3, 1.0 / 3, 0.0, 1.0 / 3});
+}
+
+// Ids are 64 bits wide: the high half is part of the address.
+TEST(DecisionStream, DiffersInEveryBitOfTheId) {
+  const AgentSetup setup{.context_size = 1, .actions = 2, .seed = 3};
+  const std::uint32_t base = decision_stream(setup, 12345).word();
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    EXPECT_NE(decision_stream(setup, DecisionId{12345} ^ DecisionId{1} << bit).word(), base) << "bit " << bit;
+  }
+}
+
+}  // namespace
+}  // namespace pits::test

@@ -1,0 +1,178 @@
+// What every agent of the catalogue promises.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "agent/play.h"
+
+namespace pits::test {
+namespace {
+
+class EveryAgent : public testing::TestWithParam<std::string> {
+ protected:
+  static std::unique_ptr<Agent> made(std::uint64_t seed = 1, std::uint32_t realization = 0) {
+    return small_agent(GetParam(), small_setup(seed, realization));
+  }
+  static std::unique_ptr<Agent> taught(std::size_t events, std::uint64_t seed = 1, std::uint32_t realization = 0) {
+    auto agent = made(seed, realization);
+    learn_all(*agent, random_events(events, 5));
+    return agent;
+  }
+};
+
+TEST_P(EveryAgent, ChoosesOneOfTheActionsAtEveryStage) {
+  for (const std::size_t events : {0U, 3U, 8U, 60U}) {
+    for (const Action a : choices(*taught(events), 200)) EXPECT_LT(a, action_count);
+  }
+}
+
+TEST_P(EveryAgent, ObeysMasksAtEveryStage) {
+  const std::vector<float> x = {0.3F, -1.0F, 0.5F};
+  for (std::size_t events = 0; events <= 20; ++events) {
+    const auto agent = taught(events);
+    for (unsigned bits = 1; bits < 1U << action_count; ++bits) {
+      std::vector<std::uint8_t> mask(action_count);
+      for (unsigned a = 0; a < action_count; ++a) mask[a] = bits >> a & 1U ? 255 : 0;
+      const Query query{.x = x, .actions = {mask}, .id = bits, .want_propensity = true};
+      const Decision decision = agent->choose(query);
+      ASSERT_LT(decision.action, action_count);
+      EXPECT_NE(mask[decision.action], 0);
+      if (decision.propensity) {
+        EXPECT_GT(*decision.propensity, 0.0F);
+        EXPECT_LE(*decision.propensity, 1.0F);
+      }
+    }
+  }
+}
+
+TEST_P(EveryAgent, SaysNoPropensityUnlessAsked) {
+  for (const std::size_t events : {0U, 30U}) {
+    EXPECT_FALSE(taught(events)->choose({.x = random_events(1, 1)[0].x, .id = 4}).propensity.has_value());
+  }
+}
+
+TEST_P(EveryAgent, SnapshotDecidesAsTheAgentAndLearnsNoMore) {
+  auto agent = taught(30);
+  const auto snapshot = agent->snapshot();
+  const std::vector<Action> before = choices(*agent, 300);
+  EXPECT_EQ(choices(*snapshot, 300), before);
+  learn_all(*agent, random_events(100, 6));
+  EXPECT_EQ(choices(*snapshot, 300), before);
+  agent.reset();
+  EXPECT_EQ(choices(*snapshot, 300), before);
+}
+
+// During the forced pulls too: the snapshot keeps the number of events it was taken at.
+TEST_P(EveryAgent, SnapshotOfAYoungAgentStaysYoung) {
+  auto agent = taught(2);
+  const auto snapshot = agent->snapshot();
+  const std::vector<Action> before = choices(*agent, 50);
+  learn_all(*agent, random_events(60, 6));
+  EXPECT_EQ(choices(*snapshot, 50), before);
+}
+
+TEST_P(EveryAgent, SameSeedSameDecisions) { EXPECT_EQ(choices(*taught(40), 300), choices(*taught(40), 300)); }
+
+TEST_P(EveryAgent, OtherSeedsAndRealizationsDecideOtherwise) {
+  const std::vector<Action> base = choices(*taught(40), 300);
+  EXPECT_NE(choices(*taught(40, 2), 300), base);
+  EXPECT_NE(choices(*taught(40, 1, 1), 300), base);
+}
+
+// A decision's draws have an address: nothing that was asked before may matter.
+TEST_P(EveryAgent, DecisionsDoNotDependOnTheOrderOfAsking) {
+  const auto agent = taught(40);
+  const std::vector<Event> asked = random_events(50, 8);
+  std::vector<Action> forwards(50);
+  for (std::size_t i = 0; i < 50; ++i) forwards[i] = agent->choose({.x = asked[i].x, .id = i}).action;
+  for (std::size_t i = 50; i-- > 0;) EXPECT_EQ(agent->choose({.x = asked[i].x, .id = i}).action, forwards[i]);
+}
+
+TEST_P(EveryAgent, LearnsTheSameFromOneCallAsFromMany) {
+  const std::vector<Event> events = random_events(45, 5);
+  std::vector<Feedback> feedback;
+  for (const Event& e : events) feedback.push_back(e.feedback());
+  auto agent = made();
+  agent->learn(feedback);
+  EXPECT_EQ(choices(*agent, 300), choices(*taught(45), 300));
+}
+
+TEST_P(EveryAgent, RefusesQueriesThatDoNotFit) {
+  const auto agent = taught(20);
+  const std::vector<float> good = {0.0F, 1.0F, 2.0F};
+  const std::vector<float> shorter = {0.0F, 1.0F};
+  const std::vector<float> broken = {0.0F, std::numeric_limits<float>::quiet_NaN(), 1.0F};
+  const std::vector<float> endless = {0.0F, 1.0F, std::numeric_limits<float>::infinity()};
+  const std::vector<std::uint8_t> nothing(action_count, 0);
+  const std::vector<std::uint8_t> short_mask(action_count - 1, 1);
+  EXPECT_NO_THROW(agent->choose({.x = good}));
+  EXPECT_THROW(agent->choose({.x = shorter}), Error);
+  EXPECT_THROW(agent->choose({.x = broken}), Error);
+  EXPECT_THROW(agent->choose({.x = endless}), Error);
+  EXPECT_THROW(agent->choose({.x = good, .actions = {nothing}}), Error);
+  EXPECT_THROW(agent->choose({.x = good, .actions = {short_mask}}), Error);
+}
+
+TEST_P(EveryAgent, RefusesEventsThatDoNotFitAndStaysAsItWas) {
+  auto agent = taught(20);
+  const std::vector<Action> before = choices(*agent, 300);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<Event> bad = {{.x = {0.0F, 1.0F}, .action = 0, .reward = 0.5F},
+                                  {.x = {0.0F, nan, 1.0F}, .action = 0, .reward = 0.5F},
+                                  {.x = {0.0F, 1.0F, 2.0F}, .action = action_count, .reward = 0.5F},
+                                  {.x = {0.0F, 1.0F, 2.0F}, .action = 0, .reward = nan}};
+  for (const Event& e : bad) {
+    const Feedback feedback = e.feedback();
+    EXPECT_THROW(agent->learn({&feedback, 1}), Error);
+  }
+  EXPECT_EQ(choices(*agent, 300), before);
+}
+
+TEST_P(EveryAgent, RefusesAProblemWithoutActions) {
+  const std::vector<float> x(context_size, 0.0F);
+  const auto use = [&] { small_agent(GetParam(), {.context_size = context_size, .actions = 0})->choose({.x = x}); };
+  EXPECT_THROW(use(), Error);
+}
+
+TEST_P(EveryAgent, PlaysAProblemWithOneAction) {
+  const auto agent = small_agent(GetParam(), {.context_size = context_size, .actions = 1});
+  learn_all(*agent, random_events(20, 3, context_size, 1));
+  for (const Action a : choices(*agent, 20)) EXPECT_EQ(a, 0U);
+}
+
+TEST_P(EveryAgent, ListsItsFieldsOnceEachWithADocThatIsNotEmpty) {
+  const auto recipe = find_recipe(agent_catalogue(), "agent", parse_spec(GetParam()));
+  std::set<std::string> names;
+  for (const Field& field : recipe->fields().list()) {
+    EXPECT_TRUE(names.insert(field.name).second) << field.name << " is there twice";
+    EXPECT_FALSE(field.doc.empty()) << field.name;
+  }
+}
+
+TEST_P(EveryAgent, FieldsReadBackWhatTheySay) {
+  const auto recipe = find_recipe(agent_catalogue(), "agent", parse_spec(GetParam()));
+  for (const Field& field : recipe->fields().list()) {
+    const std::string before = field.get();
+    EXPECT_NO_THROW(field.set(before)) << field.name << '=' << before;
+    EXPECT_EQ(field.get(), before) << field.name;
+    EXPECT_NO_THROW(field.check()) << field.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryAgent, testing::ValuesIn(every_agent()),
+                         [](const auto& agent) { return plain_name(agent.param); });
+
+TEST(AgentCatalogue, NamesEveryAgentOnceAndSaysWhatItIs) {
+  std::set<std::string> names;
+  for (const AgentEntry& entry : agent_catalogue()) {
+    EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
+    EXPECT_FALSE(entry.summary.empty()) << entry.name;
+    for (const Preset& preset : entry.presets) EXPECT_FALSE(preset.summary.empty()) << preset.name;
+  }
+  EXPECT_TRUE(names.contains("pi-ts") && names.contains("lin-ts") && names.contains("uniform"));
+}
+
+}  // namespace
+}  // namespace pits::test
