@@ -1,16 +1,16 @@
 # How every target of pits is compiled. Nothing here may change the meaning of floating-point code
 # (no -ffast-math, no -march=native): results are promised to the bit for a seed and a SIMD target.
 add_library(pits_options INTERFACE)
-target_compile_options(pits_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
-  -ffp-contract=off               # the same bits whether or not the compiler would fuse a multiply-add
-  -fno-math-errno)                # lets sqrt vectorise
+# -ffp-contract=off: the same bits whether or not the compiler would fuse a multiply-add. -fno-math-errno lets sqrt
+# vectorise.
+set(cxx_options -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -ffp-contract=off -fno-math-errno)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(pits_options INTERFACE -Wno-restrict)  # false alarms in std::string, GCC bug 105651
+  list(APPEND cxx_options -Wno-restrict)  # false alarms in std::string, GCC bug 105651
 endif()
 if(PITS_WERROR)
-  target_compile_options(pits_options INTERFACE -Werror)
+  list(APPEND cxx_options -Werror)
 endif()
+target_compile_options(pits_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_options}>")
 if(PITS_SANITIZE)
   target_compile_options(pits_options INTERFACE -fsanitize=${PITS_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)

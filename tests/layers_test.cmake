@@ -1,11 +1,12 @@
 # cmake -D SOURCE=... -P layers_test.cmake
 # Includes point only to the same room or to rooms earlier in this list (ARCHITECTURE.md).
 cmake_minimum_required(VERSION 3.25)
-set(rooms core model flow posterior target agent environment experiment report cli)
+set(rooms core model flow posterior target agent environment experiment report cuda cli)
 set(violations)
 foreach(room IN LISTS rooms)
   list(APPEND allowed ${room})
-  file(GLOB files ${SOURCE}/src/pits/${room}/*.h ${SOURCE}/src/pits/${room}/*.cpp ${SOURCE}/src/pits/${room}/*.in)
+  file(GLOB files ${SOURCE}/src/pits/${room}/*.h ${SOURCE}/src/pits/${room}/*.cpp ${SOURCE}/src/pits/${room}/*.in
+    ${SOURCE}/src/pits/${room}/*.cu)
   foreach(file IN LISTS files)
     file(STRINGS ${file} includes REGEX "#include \"pits/[a-z_]+/")
     foreach(line IN LISTS includes)

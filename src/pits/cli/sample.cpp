@@ -33,6 +33,7 @@ SampleConfig resolved(const SampleOptions& options) {
     const auto [field, value] = parse_assignment(text);
     set(field, value);
   }
+  target_entry(config.target);  // before its name becomes part of the page's
   if (options.seed.value_or(0) < 0) throw bad_input("seed must be at least 0, not {}", *options.seed);
   config.seed = static_cast<std::uint64_t>(options.seed.value_or(0));
   return config;

@@ -4,10 +4,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "pits/core/error.h"
 
@@ -18,11 +18,20 @@ Error cannot(std::string_view verb, const std::filesystem::path& path) {
   return bad_input("cannot {} '{}': {}", verb, path.string(), std::strerror(errno));
 }
 
+// A rename would replace a directory's or a device's name.
+void check_replaceable(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw bad_input("cannot write '{}': it is not a regular file", path.string());
+  }
+}
+
 // The file beside its target until it is complete; removed where it never is.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::filesystem::path& target)
-      : target_(target),
+      : target_((check_replaceable(target), target)),
         path_(target.string() + ".tmp"),
         descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
     if (descriptor_ < 0) throw cannot("write", target_);
@@ -65,23 +74,19 @@ std::string read_file(const std::filesystem::path& path) {
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) throw cannot("read", path);
-  std::ostringstream content;
-  content << in.rdbuf();
-  if (content.bad()) throw cannot("read", path);  // operator<< reports a failed read on its left side
-  return std::move(content).str();
+  std::string content;
+  std::array<char, 1 << 16> part;
+  do {
+    in.read(part.data(), part.size());  // unlike operator<< of a buffer, it tells a failed read from the end
+    content.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  } while (in);
+  if (in.bad()) throw cannot("read", path);
+  return content;
 }
 
-void check_writable(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw bad_input("cannot write '{}': it is not a regular file", path.string());  // a rename would replace a device
-  }
-  const TemporaryFile probe(path);
-}
+void check_writable(const std::filesystem::path& path) { const TemporaryFile probe(path); }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  check_writable(path);
   TemporaryFile file(path);
   file.write(content);
   file.move_to_target();

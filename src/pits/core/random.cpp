@@ -1,11 +1,10 @@
 #include "pits/core/random.h"
 
-#include <Random123/philox.h>
-
 #include <cmath>
 #include <numbers>
 
 #include "pits/core/error.h"
+#include "pits/core/philox.h"
 
 namespace pits {
 namespace {
@@ -38,11 +37,7 @@ double log_gamma_draw(Stream& stream, double shape) {
 }  // namespace
 
 std::array<std::uint32_t, 4> philox_block(const Address& address, std::uint32_t block) {
-  const r123::Philox4x32::key_type key = {
-      {static_cast<std::uint32_t>(address.seed), static_cast<std::uint32_t>(address.seed >> 32)}};
-  const r123::Philox4x32::ctr_type counter = {
-      {block, address.step, address.realization, static_cast<std::uint32_t>(address.purpose)}};
-  const auto words = r123::Philox4x32()(counter, key);
+  const auto words = philox_words(address, block);
   return {words[0], words[1], words[2], words[3]};
 }
 
