@@ -235,7 +235,7 @@ TEST(RunSampling, RefusesNoiseThroughAnAdaptiveOptimizer) {
     config.optimizer.rule = Rule::adam;
     const std::string message = refusal(config);
     EXPECT_NE(message.find(format_value(kind)), std::string::npos) << message;
-    EXPECT_NE(message.find("optimizer = sgd"), std::string::npos) << message;
+    EXPECT_NE(message.find("optimizer=sgd"), std::string::npos) << message;
   }
   SampleConfig noiseless = short_run(FlowKind::spos);
   noiseless.flow.beta = 0.0;

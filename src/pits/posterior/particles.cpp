@@ -36,16 +36,10 @@ ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t c
     : config_(checked(config)),
       model_(config.model, context_size, actions),
       history_(context_size, actions, static_cast<std::size_t>(config.capacity)),
-      flow_(config.flow),
-      optimizer_(config.optimizer),
       address_{.seed = seed, .realization = realization},
+      mover_(config.flow, config.optimizer, address_),
       theta_(static_cast<std::size_t>(config.particles), model_.parameters()),
-      score_(theta_.rows(), theta_.cols()),
-      velocity_(theta_.rows(), theta_.cols()) {
-  if (flow_.temperature() > 0.0 && config_.optimizer.rule != Rule::sgd) {
-    throw bad_input("flow {} adds its own noise and needs plain steps: set optimizer=sgd, not {}",
-                    format_value(config_.flow.kind), format_value(config_.optimizer.rule));
-  }
+      score_(theta_.rows(), theta_.cols()) {
   address_.purpose = Purpose::initial_particles;
   Stream stream(address_);
   model_.initialise(stream, theta_);
@@ -79,14 +73,7 @@ void ParticlePosterior::train_step() {
                                 ? static_cast<float>(history_.size()) / static_cast<float>(config_.batch)
                                 : 1.0F;
   model_.score(theta_, batch_, workspace_, score_);
-  flow_.velocity(theta_, score_, velocity_);
-  const double step = optimizer_.next_step_size();
-  optimizer_.ascend(theta_, velocity_);
-  if (flow_.temperature() > 0.0) {
-    address_.purpose = Purpose::diffusion;
-    Stream noise(address_);
-    add_diffusion<float>(flow_.temperature(), step, noise, theta_);
-  }
+  mover_.step(theta_, score_);
 }
 
 }  // namespace pits

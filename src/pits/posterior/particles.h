@@ -3,8 +3,7 @@
 
 #include <cstdint>
 
-#include "pits/core/optimizer.h"
-#include "pits/flow/flow.h"
+#include "pits/flow/mover.h"
 #include "pits/model/reward_model.h"
 #include "pits/posterior/history.h"
 
@@ -41,7 +40,7 @@ class ParticlePosterior {
   const RewardModel& model() const { return model_; }
   const History& history() const { return history_; }
   ParticlesView particles() const { return theta_; }
-  std::int64_t steps_done() const { return optimizer_.steps_done(); }
+  std::int64_t steps_done() const { return mover_.steps_done(); }
 
  private:
   void train_step();
@@ -49,12 +48,10 @@ class ParticlePosterior {
   ParticleConfig config_;
   RewardModel model_;
   History history_;
-  Flow<float> flow_;
-  Optimizer<float> optimizer_;
   Address address_;
-  Particles theta_;         // (M,P)
-  Matrix<float> score_;     // (M,P)
-  Matrix<float> velocity_;  // (M,P)
+  Mover<float> mover_;
+  Particles theta_;      // (M,P)
+  Matrix<float> score_;  // (M,P)
   Minibatch batch_;
   Network::Workspace workspace_;
 };

@@ -17,13 +17,7 @@ constexpr std::uint32_t first_floor_cloud = 1000;
 SampleConfig checked_sampling(SampleConfig config) {
   config = checked(std::move(config));
   target_entry(config.target);
-  const bool noisy = Flow<double>(config.flow).temperature() > 0.0;
-  if (noisy && config.optimizer.rule != Rule::sgd) {
-    throw bad_input(
-        "flow {} adds noise that matches a plain step, not one of {}: set optimizer = sgd and a step such "
-        "as 0.02",
-        format_value(config.flow.kind), format_value(config.optimizer.rule));
-  }
+  check_fit(config.flow, config.optimizer);
   return config;
 }
 
@@ -83,35 +77,6 @@ void check_bounded(const SampleConfig& config, ConstMatrixView<double> theta, in
                config.target, format_value(config.flow.kind), config.optimizer.step);
 }
 
-// One step of the flow after `done` of them.
-class Mover {
- public:
-  Mover(const SampleConfig& config, const Target& target)
-      : config_(config), target_(target), flow_(config.flow), optimizer_(config.optimizer) {}
-
-  void step(Matrix<double>& theta, int done) {
-    score_.reshape(theta.rows(), theta.cols());
-    velocity_.reshape(theta.rows(), theta.cols());
-    target_scores(target_, theta, score_.view());
-    flow_.velocity(theta, score_, velocity_.view());
-    const double step = optimizer_.next_step_size();
-    optimizer_.ascend(theta.view(), velocity_.view());
-    if (flow_.temperature() > 0.0) {
-      Stream stream({.seed = config_.seed, .purpose = Purpose::diffusion, .step = static_cast<std::uint32_t>(done)});
-      add_diffusion(flow_.temperature(), step, stream, theta.view());
-    }
-    check_bounded(config_, theta, done + 1);
-  }
-
- private:
-  const SampleConfig& config_;
-  const Target& target_;
-  Flow<double> flow_;
-  Optimizer<double> optimizer_;
-  Matrix<double> score_;
-  Matrix<double> velocity_;
-};
-
 // Keeps the frames whose places are nearest to an even spacing, first and last included.
 void thin(std::vector<SampleFrame>& frames) {
   if (frames.size() <= most_frames) return;
@@ -150,9 +115,12 @@ SampleResult run_sampling(const SampleConfig& unchecked) {
     result.frames.push_back({iteration, theta});
   };
   record(0);
-  Mover mover(config, *target);
+  Mover<double> mover(config.flow, config.optimizer, {.seed = config.seed});
+  Matrix<double> score(theta.rows(), theta.cols());
   for (int t = 1; t <= config.iterations; ++t) {
-    mover.step(theta, t - 1);
+    target_scores(*target, theta, score.view());
+    mover.step(theta.view(), score);
+    check_bounded(config, theta, t);
     if (t % config.record_every == 0 || t == config.iterations) record(t);
   }
   thin(result.frames);

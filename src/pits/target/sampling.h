@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pits/core/optimizer.h"
-#include "pits/flow/flow.h"
+#include "pits/flow/mover.h"
 #include "pits/target/target.h"
 
 namespace pits {

@@ -1,0 +1,35 @@
+// One step of the particles: scores → velocity → optimiser → diffusion.
+#pragma once
+
+#include "pits/core/optimizer.h"
+#include "pits/core/random.h"
+#include "pits/flow/flow.h"
+
+namespace pits {
+
+// Throws where a flow and an optimiser do not fit: SPOS and SGLD add noise of their own and need plain steps; the
+// Sinkhorn form is unstable where τ is less than ten plain steps.
+void check_fit(const FlowConfig& flow, const OptimizerConfig& optimizer);
+
+template <class T>
+class Mover {
+ public:
+  // `address` says whose noise it is; its purpose and step are set here.
+  Mover(const FlowConfig& flow, const OptimizerConfig& optimizer, const Address& address);
+
+  // Moves theta by one step along its scores; both (M,P).
+  void step(MatrixView<T> theta, ConstMatrixView<T> score);
+
+  std::int64_t steps_done() const { return optimizer_.steps_done(); }
+
+ private:
+  Flow<T> flow_;
+  Optimizer<T> optimizer_;
+  Address address_;
+  Matrix<T> velocity_;  // (M,P)
+};
+
+extern template class Mover<float>;
+extern template class Mover<double>;
+
+}  // namespace pits
