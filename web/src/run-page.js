@@ -82,7 +82,7 @@ export function runPage(data) {
   return [
     runHeader(data),
     regretTable(data),
-    element("div", { class: "toolbar" }, contents(data.environments) ?? "", scaleSwitch()),
+    element("div", { class: "toolbar" }, contents(data.environments) ?? "", scaleSwitch(data.summary)),
     ...data.environments.map((env) => environmentSection(data, env)),
     timeTable(data) ?? "",
     commandSection(data.command),
