@@ -136,15 +136,16 @@ TEST(JkoStep, OfBlobsDriveHasTheGaussiansClosedForm) {
   }
 }
 
-// SVGD's drive is the same descent seen through the kernel, (1/M) Σ_j k_ij (·): weaker by the share of neighbours
-// against the same transport, so its step rests short of the scheme's. Blob's is the one that solves Eq. 4.
-TEST(JkoStep, OfSvgdsDriveFallsShort) {
+// SVGD's drive is the descent weighed by the kernel. Its mean over the cloud is −κm with κ = (1/M²) Σ_ij k_ij, for a
+// Gaussian cloud √(h_k/(h_k + 4s²)), h_k the bandwidth: the step's mean is m/(1 + κh), short of Eq. 4's m/(1 + h).
+TEST(JkoStep, OfSvgdsDriveIsShorterByTheShareOfNeighbours) {
   const Rest rest = jko_step({1.0, 2.0}, Drive::svgd, 0.05, 300);
   const double mean = cloud_mean(rest.theta)[0];
+  const double variance = cloud_variance(rest.theta)[0];
+  const double kappa = std::sqrt(0.05 / (0.05 + 4.0 * variance));
   std::printf("JKO step  h = 1.0  s0 = 2.0  with SVGD's drive: mean %.4f (exact 0.5000)  sd %.4f (exact 1.3660)\n",
-              mean, std::sqrt(cloud_variance(rest.theta)[0]));
-  EXPECT_GT(mean, 0.5 + 0.1);
-  EXPECT_LT(mean, 1.0);
+              mean, std::sqrt(variance));
+  EXPECT_NEAR(mean, 1.0 / (1.0 + kappa), 0.005);
 }
 
 }  // namespace

@@ -105,9 +105,8 @@ TYPED_TEST(EveryFlow, IsFiniteWhereDuplicatesMakeTheMedianZero) {
     if (!moved) cloud.previous = cloud.theta;
     if (moved) cloud.previous = test::random_cloud(5, 3, 5).theta;
     for (const Variant& f : test::every_flow()) {
-      for (const TypeParam x : test::velocity<TypeParam>(f.config, cloud).flat()) {
-        EXPECT_TRUE(std::isfinite(x)) << f.name << (moved ? ", moved" : "");
-      }
+      const Matrix<TypeParam> v = test::velocity<TypeParam>(f.config, cloud);
+      for (const TypeParam x : v.flat()) EXPECT_TRUE(std::isfinite(x)) << f.name << (moved ? ", moved" : "");
     }
   }
 }

@@ -52,7 +52,8 @@ RC_GTEST_PROP(Predict, BernoulliMeansStayInTheUnitInterval, (std::uint32_t seed)
   const std::vector<float> x(p.data[0].x.begin(), p.data[0].x.end());
   p.model.predict(p.theta.row(0), x, w, m);
   for (const float value : m) RC_ASSERT(value >= 0.0F && value <= 1.0F);
-  for (const float value : score_of(p).flat()) RC_ASSERT(std::isfinite(value));
+  const Matrix<float> score = score_of(p);
+  for (const float value : score.flat()) RC_ASSERT(std::isfinite(value));
 }
 
 class PredictOnTarget : public OnEverySimdTarget {};

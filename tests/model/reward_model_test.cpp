@@ -96,8 +96,18 @@ TEST(Initialise, UniformFillsItsRange) {
   EXPECT_GT(high, 0.2999F);
 }
 
-TEST(Initialise, LearnedNoiseStartsAtItsCentre) {
-  const Particles theta = first_particles({.hidden = {5}, .noise = Noise::learned_per_action, .noise_sd = 0.25}, 3);
+TEST(Initialise, LearnedNoiseIsDrawnFromItsPrior) {
+  Particles theta =
+      first_particles({.hidden = {5}, .noise = Noise::learned_per_action, .noise_sd = 0.25, .noise_log_sd = 0.5}, 2000);
+  for (std::size_t i = 0; i < theta.rows(); ++i) {
+    for (std::size_t a = 0; a < 4; ++a) theta(i, 59 + a) -= static_cast<float>(std::log(0.25));
+  }
+  expect_normal(moments(theta, 59, 4), 0.25);
+}
+
+TEST(Initialise, LearnedNoiseStartsAtItsCentreWhereTheWeightsDoNotComeFromThePrior) {
+  const Particles theta =
+      first_particles({.hidden = {5}, .noise = Noise::learned_per_action, .noise_sd = 0.25, .init = Init::fan_in}, 3);
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t a = 0; a < 4; ++a) EXPECT_FLOAT_EQ(theta(i, 59 + a), static_cast<float>(std::log(0.25)));
   }

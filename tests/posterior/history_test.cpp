@@ -146,5 +146,14 @@ TEST(History, SameAddressSameMinibatch) {
   EXPECT_NE(rewards_at(0), rewards_at(1));
 }
 
+TEST(History, RefusesAnObservationThatDoesNotFit) {
+  History history(2, 3);
+  const std::vector<float> right = {1.0F, 2.0F};
+  const std::vector<float> wrong = {1.0F, 2.0F, 3.0F};
+  EXPECT_THROW(history.add({.context = wrong, .action = 0, .reward = 0.0F}), Error);
+  EXPECT_THROW(history.add({.context = right, .action = 3, .reward = 0.0F}), Error);
+  EXPECT_EQ(history.size(), 0U);
+}
+
 }  // namespace
 }  // namespace pits::test

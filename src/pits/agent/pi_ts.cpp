@@ -46,8 +46,7 @@ PiTsConfig pi_ts_preset(std::string_view name) {
     c.train_every = 50;
     c.train_steps = 100;
   } else {
-    c.posterior.optimizer = {
-        .rule = Rule::adam, .step = 3e-3, .schedule = Schedule::exponential, .decay = 0.00115};
+    c.posterior.optimizer = {.rule = Rule::adam, .step = 3e-3, .schedule = Schedule::exponential, .decay = 0.00115};
   }
   return c;
 }

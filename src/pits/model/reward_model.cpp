@@ -91,7 +91,8 @@ void RewardModel::initialise(Stream& stream, MatrixView<float> theta) const {
       }
     }
     for (float& log_sd : particle.subspan(network_.parameters())) {
-      log_sd = static_cast<float>(std::log(config_.noise_sd));
+      const double spread = config_.init == Init::prior ? config_.noise_log_sd * stream.normal() : 0.0;
+      log_sd = static_cast<float>(std::log(config_.noise_sd) + spread);
     }
   }
 }

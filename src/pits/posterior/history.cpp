@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pits/core/error.h"
+
 namespace pits {
 
 History::History(std::size_t context_size, std::size_t actions, std::size_t capacity)
@@ -11,6 +13,10 @@ History::History(std::size_t context_size, std::size_t actions, std::size_t capa
 std::size_t History::size() const { return capacity_ == 0 ? seen_ : std::min<std::uint64_t>(seen_, capacity_); }
 
 void History::add(const Observation& observation) {
+  if (observation.context.size() != context_size_ || observation.action >= actions_) {
+    throw bad_input("history: an observation has {} numbers and an action below {}, not {} and {}", context_size_,
+                    actions_, observation.context.size(), observation.action);
+  }
   const std::size_t slot = capacity_ == 0 ? seen_ : seen_ % capacity_;
   const std::size_t row = slot % chunk_rows;
   if (slot / chunk_rows == chunks_.size()) {

@@ -1,0 +1,83 @@
+// Files and directories that cannot be read or written, or hold something else: exit code 3.
+#include "cli/bad_input.h"
+
+namespace pits::test {
+namespace {
+
+class BadFile : public testing::TestWithParam<BadInput> {};
+
+TEST_P(BadFile, IsOneClearLine) { expect_refused(GetParam()); }
+
+constexpr int bad = bad_data_or_config;
+const std::string with_config = "run --config DIR/config.toml";
+
+const std::vector<BadInput> toml_files = {
+    {"Missing", "run --config DIR/absent.toml", bad, {"absent.toml", "No such file"}},
+    {"IsDirectory", "run --config DIR", bad, {"is a directory"}},
+    {"Malformed", with_config, bad, {"config.toml:3", "not TOML"}, "steps = 5\nseed = 1\nagents = [\"lin-ts\n"},
+    {"KeyTwice", with_config, bad, {"config.toml:2", "steps"}, "steps = 5\nsteps = 6\n"},
+    {"UnknownKey", with_config, bad, {"config.toml:2", "'step'", "did you mean 'steps'"}, "seed = 1\nstep = 5\n"},
+    {"StepsText", with_config, bad, {"config.toml:1", "steps must be a whole number"}, "steps = \"many\"\n"},
+    {"StepsNotWhole", with_config, bad, {"config.toml:1", "steps must be a whole number"}, "steps = 1.5\n"},
+    {"AgentsText", with_config, bad, {"config.toml:1", "agents must be a list of strings"}, "agents = \"lin-ts\"\n"},
+    {"AgentsNumbers", with_config, bad, {"config.toml:1", "agents must be a list of strings"}, "agents = [1, 2]\n"},
+    {"SetNoTable", with_config, bad, {"config.toml:1", "set must be a table"}, "set = 3\n"},
+    {"SetDate", with_config, bad, {"config.toml:2", "lin-ts.lambda"}, "[set.lin-ts]\nlambda = 1979-05-27\n"},
+    {"SetBadValue",
+     with_config,
+     bad,
+     {"lambda: must be above 0"},
+     "agents = [\"lin-ts\"]\nenvironments = [\"wheel\"]\n[set.lin-ts]\nlambda = nan\n"},
+    {"SetEnvOfNone",
+     with_config,
+     bad,
+     {"'radius'"},
+     "agents = [\"lin-ts\"]\nenvironments = [\"wheel\"]\n[set-env]\nradius = 1\n"},
+    {"NegativeSeed",
+     with_config,
+     bad,
+     {"seed must be at least 0"},
+     "agents = [\"lin-ts\"]\nenvironments = [\"wheel\"]\nseed = -3\n"},
+    {"UnknownAgent",
+     with_config,
+     bad,
+     {"'lin-t'", "did you mean 'lin-ts'"},
+     "agents = [\"lin-t\"]\nenvironments = [\"wheel\"]\n"},
+};
+
+const std::string quick = "run --agent uniform --env wheel --steps 5 --realizations 1 --out ";
+
+const std::vector<BadInput> places = {
+    {"OutIsAFile", quick + "DIR/config.toml", bad, {"config.toml", "not a directory"}, "# a file\n"},
+    {"OutBelowAFile", quick + "DIR/config.toml/run", bad, {"config.toml/run"}, "# a file\n"},
+    {"OutUnwritable", quick + "/proc/pits/run", bad, {"/proc/pits"}},
+    {"OutTooLong", quick + "DIR/" + std::string(300, 'n'), bad, {"nnn", "File name too long"}},
+    {"PageUnwritable", "sample --iterations 1 --out /proc/page.html", bad, {"'/proc/page.html'"}},
+    {"PageBelowNothing", "sample --iterations 1 --out DIR/no/page.html", bad, {"no/page.html'", "No such file"}},
+    {"PageIsADirectory", "sample --iterations 1 --out DIR", bad, {"not a regular file"}},
+    {"PageIsADevice", "sample --iterations 1 --out /dev/null", bad, {"'/dev/null'", "not a regular file"}},
+    {"ReportOfNothing", "report DIR/absent", bad, {"absent", "run.json"}},
+    {"ReportWithoutRun", "report DIR", bad, {"holds no run.json"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Toml, BadFile, testing::ValuesIn(toml_files), name_of);
+INSTANTIATE_TEST_SUITE_P(Place, BadFile, testing::ValuesIn(places), name_of);
+
+// The page that cannot be written is found before hours of work.
+TEST(BadFileAlone, AnUnwritablePageIsRefusedAtOnce) {
+  const auto start = std::chrono::steady_clock::now();
+  expect_one_clear_line(pits({"sample", "--iterations", "100000000", "--out", "/proc/page.html"}), bad, {"page.html"});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+TEST(BadFileAlone, AFullDiskIsAFailure) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
+  const Scratch scratch;
+  const std::string err = (scratch / "err").string();
+  const int status = std::system(("'" PITS_PROGRAM "' list agents > /dev/full 2> '" + err + "'").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), failed_while_working);
+  EXPECT_EQ(bytes_of(err), "pits: cannot write to the standard output: No space left on device\n");
+}
+
+}  // namespace
+}  // namespace pits::test

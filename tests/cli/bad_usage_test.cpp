@@ -1,0 +1,48 @@
+// Command lines that do not parse: exit code 2.
+#include "cli/bad_input.h"
+
+namespace pits::test {
+namespace {
+
+class BadUsage : public testing::TestWithParam<BadInput> {};
+
+TEST_P(BadUsage, IsOneClearLine) { expect_refused(GetParam()); }
+
+const std::vector<BadInput> cases = {
+    {"UnknownSubcommand", "rnu --agent lin-ts", wrong_usage, {"'rnu'", "did you mean 'run'", "pits --help"}},
+    {"FarSubcommand", "frobnicate", wrong_usage, {"'frobnicate'", "run, sample, list, report"}},
+    {"UnknownOption", "run --agnet lin-ts --env linear", wrong_usage, {"'--agnet'", "did you mean '--agent'"}},
+    {"UnknownShortOption", "run -x --agent lin-ts --env linear", wrong_usage, {"'-x'", "pits run --help"}},
+    {"UnknownProgramOption", "--verson", wrong_usage, {"'--verson'", "did you mean '--version'"}},
+    {"UnknownSampleOption", "sample --particle 5", wrong_usage, {"'--particle'", "did you mean '--particles'"}},
+    {"UnknownListOption", "list agents --jsn", wrong_usage, {"'--jsn'", "did you mean '--json'"}},
+    {"MissingValue", "run --env linear --agent", wrong_usage, {"--agent needs a value", "pits run --help"}},
+    {"MissingNumber", "run --agent lin-ts --env linear --steps", wrong_usage, {"--steps needs a value"}},
+    {"MissingKind", "list", wrong_usage, {"kind", "pits list --help"}},
+    {"MissingDirectory", "report", wrong_usage, {"directory", "pits report --help"}},
+    {"OneWordTooMany", "run --agent lin-ts --env linear wheel", wrong_usage, {"'wheel'"}},
+    {"TwoAgentsAfterOneOption", "run --agent lin-ts uniform --env linear", wrong_usage, {"'uniform'"}},
+    {"TwoSettingsAfterOneOption", "sample --set step=1 init_sd=2", wrong_usage, {"'init_sd=2'"}},
+    {"TooManyNames", "list agents lin-ts uniform", wrong_usage, {"'uniform'"}},
+    {"StepsNoNumber", "run --agent lin-ts --env linear --steps abc", wrong_usage, {"--steps = abc", "whole number"}},
+    {"StepsNotWhole", "run --agent lin-ts --env linear --steps 1.5", wrong_usage, {"--steps = 1.5", "whole number"}},
+    {"StepsWithUnit", "run --agent lin-ts --env linear --steps 10k", wrong_usage, {"--steps = 10k", "whole number"}},
+    {"StepsTwice", "run --agent lin-ts --env linear --steps 5 --steps 6", wrong_usage, {"--steps"}},
+    {"SeedNoNumber", "run --agent lin-ts --env linear --seed today", wrong_usage, {"--seed = today", "whole number"}},
+    {"ThreadsNoNumber", "run --agent lin-ts --env linear --threads all", wrong_usage, {"--threads", "whole number"}},
+    {"IterationsNoNumber", "sample --iterations many", wrong_usage, {"--iterations = many", "whole number"}},
+    {"ResumeWithoutOut", "run --agent lin-ts --env linear --resume", wrong_usage, {"--resume needs --out"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(CommandLine, BadUsage, testing::ValuesIn(cases), name_of);
+
+TEST(BadUsageAlone, NoSubcommandIsToldWhichThereAre) {
+  expect_one_clear_line(pits({}), wrong_usage, {"subcommand", "run, sample, list, report", "pits --help"});
+}
+
+TEST(BadUsageAlone, AnEmptyWordIsNoName) {
+  expect_one_clear_line(pits({"run", "--agent", "", "--env", "linear"}), bad_data_or_config, {"''", "name"});
+}
+
+}  // namespace
+}  // namespace pits::test

@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include "cli/process.h"
+#include "cli/words.h"
+
+namespace pits {
+namespace {
+
+using test::lines_of;
+using test::Outcome;
+
+const std::map<std::string, std::string> one_of_each = {
+    {"agents", "pi-ts"}, {"environments", "wheel"}, {"flows", "svgd"}, {"targets", "banana"}};
+
+Outcome list(std::vector<std::string> words) {
+  words.insert(words.begin(), "list");
+  Outcome outcome = test::pits(words);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  return outcome;
+}
+
+TEST(List, ShowsTheSameNamesAsTextAndAsJson) {
+  for (const auto& [kind, known] : one_of_each) {
+    const auto objects = test::json_lines(list({kind, "--json"}).out);
+    const auto lines = lines_of(list({kind}).out);
+    bool found = false;
+    std::size_t at = 0;
+    for (const auto& object : objects) {
+      const auto name = object.at("name").get<std::string>();
+      found = found || name == known;
+      EXPECT_FALSE(object.at("summary").get<std::string>().empty()) << name;
+      while (at < lines.size() && lines[at].starts_with(" ")) ++at;  // presets
+      ASSERT_LT(at, lines.size());
+      EXPECT_TRUE(lines[at].starts_with(name + " ")) << lines[at];
+      EXPECT_TRUE(lines[at].ends_with(object.at("summary").get<std::string>())) << lines[at];
+      ++at;
+    }
+    EXPECT_TRUE(found) << known << " is no longer in " << kind;
+  }
+}
+
+TEST(List, OfOneNameShowsItsFieldsAndDefaults) {
+  for (const char* kind : {"agents", "environments"}) {
+    for (const auto& object : test::json_lines(list({kind, "--json"}).out)) {
+      const auto name = object.at("name").get<std::string>();
+      EXPECT_EQ(test::json_lines(list({kind, name, "--json"}).out), std::vector{object});
+      const std::string text = list({kind, name}).out;
+      EXPECT_TRUE(text.starts_with(name + " "));
+      for (const auto& field : object.at("fields")) {
+        const auto line = "\n  " + field.at("name").get<std::string>() + " ";
+        const std::size_t found = text.find(line);
+        ASSERT_NE(found, std::string::npos) << name << line;
+        const std::string rest = text.substr(found + 1, text.find('\n', found + 1) - found - 1);
+        EXPECT_NE(rest.find(" " + field.at("default").get<std::string>()), std::string::npos) << rest;
+        EXPECT_TRUE(rest.ends_with(field.at("doc").get<std::string>())) << rest;
+      }
+    }
+  }
+}
+
+TEST(List, OfOneFlowOrTargetIsItsLine) {
+  EXPECT_TRUE(list({"flows", "svgd"}).out.starts_with("svgd "));
+  EXPECT_EQ(lines_of(list({"targets", "banana"}).out).size(), 1U);
+}
+
+TEST(List, ShowsPresets) {
+  const auto objects = test::json_lines(list({"agents", "pi-ts", "--json"}).out);
+  ASSERT_EQ(objects.size(), 1U);
+  EXPECT_EQ(objects[0].at("presets").at(0).at("name"), "paper");
+  EXPECT_NE(list({"agents"}).out.find(":released"), std::string::npos);
+}
+
+// Every name in the lists is one that the commands take.
+TEST(List, NamesWhatRunAndSampleAccept) {
+  for (const auto& object : test::json_lines(list({"environments", "--json"}).out)) {
+    const auto env = object.at("name").get<std::string>();
+    const auto outcome = test::pits({"run", "--agent", "uniform", "--env", env, "--steps", "5", "--realizations", "1"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace pits
