@@ -7,6 +7,8 @@
 #include <deque>
 #include <numeric>
 
+#include "pits/core/error.h"
+
 namespace pits::test {
 namespace {
 
