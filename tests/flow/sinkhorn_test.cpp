@@ -156,8 +156,8 @@ TEST(Sinkhorn, HugeCostsDoNotOverflow) {
   for (std::size_t l = 0; l < near.size(); ++l) EXPECT_NEAR(shifted.data()[l], near.data()[l], 1e-7);
 }
 
-// Two far clusters of unequal size in the two clouds exchange mass only through e^{−25}: sweeps alone need millions
-// of rounds for the last potential.
+// Three particles far from seventeen, in both clouds: mass between the clusters is a matter of e^{−18}, and sweeps
+// alone are still off by 1e-6 after 100,000 rounds.
 TEST(Sinkhorn, ConvergesForClustersThatHardlyExchangeMass) {
   const std::size_t M = 20;
   Stream stream({.seed = 5});
@@ -165,7 +165,7 @@ TEST(Sinkhorn, ConvergesForClustersThatHardlyExchangeMass) {
   test::Rows b = a;
   for (std::size_t i = 0; i < M; ++i) {
     for (std::size_t l = 0; l < 2; ++l) {
-      const double centre = i < 3 ? 3.5 : 0.0;
+      const double centre = i < 3 ? 3.0 : 0.0;
       a[i][l] = centre + 0.3 * stream.normal();
       b[i][l] = a[i][l] + 0.05 * stream.normal();
     }
