@@ -22,7 +22,7 @@ std::vector<Round> rounds_of(const WheelConfig& config, std::size_t n = rounds) 
 
 double radius(const Round& round) { return std::hypot(double{round.context[0]}, double{round.context[1]}); }
 
-// The quadrant's arm as section 4 of the method lists it, arms counted from 0.
+// The quadrant's arm as docs/method.md lists it, arms counted from 0.
 std::size_t arm_by_the_list(double x1, double x2) {
   if (x1 > 0 && x2 > 0) return 0;
   if (x1 > 0 && x2 <= 0) return 1;

@@ -106,8 +106,7 @@ TEST(RunDirectory, IsOpenToOneAtATime) {
   const Scratch scratch;
   const Plan plan(small());
   const auto held = RunDirectory::create(scratch / "run", plan, origin);
-  expect_mentions(message_of([&] { RunDirectory::resume(scratch / "run", plan, origin); }),
-                  {"in use by another pits"});
+  expect_mentions(message_of([&] { RunDirectory::resume(scratch / "run", plan, origin); }), {"in use by another pits"});
   expect_mentions(message_of([&] { RunDirectory::open(scratch / "run", plan); }), {"in use by another pits"});
 }
 

@@ -1,8 +1,8 @@
-// Where the flows rest on the README's correlated Gaussian, variances 1.0 and 0.5, and how DGF's constant multipliers
+// Where the flows rest on a correlated Gaussian, variances 1.0 and 0.5, and how DGF's constant multipliers
 // and Sinkhorn's undebiased plan narrow the cloud.
 //
-// The README gives neither the covariance nor the estimator. A covariance of 0.6 and the variance with M − 1 reproduce
-// its figures to 0.01, except GFSF's, see below.
+// The reference figures come from earlier plain loops whose covariance and estimator are not recorded. A covariance of
+// 0.6 and the variance with M − 1 reproduce them to 0.01, except GFSF's, see below.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -63,8 +63,8 @@ TEST(RestingVariance, OfGfsfIsSvgds) {
   EXPECT_LT((svgd - gfsf).cwiseAbs().maxCoeff(), 0.01);
 }
 
-// The README has 1.09 / 0.55 for GFSF. Its inverse kernel is stiff: plain steps of 0.05 never come to rest and shake
-// the cloud wider, which gives those figures; steps of 0.02 do come to rest, at SVGD's variances.
+// The earlier loops had 1.09 / 0.55 for GFSF. Its inverse kernel is stiff: plain steps of 0.05 never come to rest and
+// shake the cloud wider, which gives those figures; steps of 0.02 do come to rest, at SVGD's variances.
 TEST(RestingVariance, OfGfsfIsTooWideInCoarsePlainSteps) {
   const auto run = [](double step) {
     Matrix<double> theta = normal_cloud(M, 2, 1.0, 3);

@@ -1,5 +1,5 @@
-// The velocities of section 2's table as plain loops in double: the reference of the batched versions. Nothing here
-// uses the code under test.
+// The velocities of docs/method.md, section 2, as plain loops in double: the reference of the batched versions. Nothing
+// here uses the code under test.
 #pragma once
 
 #include <algorithm>
@@ -139,7 +139,7 @@ inline void add_plain_transport(const PlainCloud& c, double lambda, double gamma
   }
 }
 
-// (1/2M) Σ_j e^{−c_ij/2s²} (1 − c_ij/s²) (θ_i − θ′_j) with s² = median(c)/(2 log(M+1)): section 3.
+// (1/2M) Σ_j e^{−c_ij/2s²} (1 − c_ij/s²) (θ_i − θ′_j) with s² = median(c)/(2 log(M+1)): docs/method.md, section 3.
 inline void add_plain_released_transport(const PlainCloud& c, Rows& v) {
   const auto M = static_cast<double>(c.theta.size());
   const Rows cost = costs(c.theta, c.previous);

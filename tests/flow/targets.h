@@ -95,7 +95,7 @@ inline LinearRegression correlated_regression(int d, std::uint64_t seed) {
   return problem;
 }
 
-// The 2-D Gaussian of the README's section 2: variances 1.0 and 0.5; its correlation is not given there.
+// A correlated 2-D Gaussian, variances 1.0 and 0.5.
 inline Gaussian correlated_gaussian(double correlation = 0.3) {
   const double covariance = correlation * std::sqrt(1.0 * 0.5);
   return {.mean = Eigen::Vector2d::Zero(),

@@ -73,7 +73,7 @@ TEST_P(LinearPosterior, MeanOfTheParticlesIsTheExactMean) {
   EXPECT_LT(error.cwiseAbs().maxCoeff(), 0.25) << error.transpose();
 }
 
-// The ensemble ends at the mode; an interacting flow keeps a part of the posterior's width (section 2 of the method
+// The ensemble ends at the mode; an interacting flow keeps a part of the posterior's width (docs/flows.md
 // measured variance ratios from 0.22 up for d = 5, and the sd is its root).
 TEST_P(LinearPosterior, InteractionKeepsTheWidthThatAnEnsembleLoses) {
   const Exact exact = exact_posterior(linear_data(n, d, K, 22, noise));

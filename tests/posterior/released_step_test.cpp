@@ -1,4 +1,4 @@
-// One training step of the authors' released code (section 3 of the method), from minibatch to sign step, by plain
+// One training step of the authors' released code (docs/method.md, section 3), from minibatch to sign step, by plain
 // loops in double. The minibatch is the only thing taken from the code under test: by its address, through History.
 #include <gtest/gtest.h>
 

@@ -35,7 +35,7 @@ Fields fields(PiTsConfig& c) {
 
 PiTsConfig pi_ts_preset(std::string_view name) {
   PiTsConfig c;
-  if (name == "released") {  // section 3 of the method: what the paper's table was made with
+  if (name == "released") {  // docs/method.md, section 3: what the paper's table was made with
     c.posterior.flow.kind = FlowKind::dgf_released;
     c.posterior.model.noise_sd = std::sqrt(0.5);  // log p = −(r − m)²
     c.posterior.model.prior = PriorScale::same;

@@ -1,5 +1,5 @@
-// The one mapping from an address to Philox's key and counter, for the CPU and the GPU. Kept apart from random.h so that
-// users of the library need no Random123.
+// The one mapping from an address to Philox's key and counter, for the CPU and the GPU. Kept apart from random.h so
+// that users of the library need no Random123.
 #pragma once
 
 #include <Random123/philox.h>

@@ -34,9 +34,7 @@ class DeviceArray {
 
 __device__ void store(std::uint32_t word, std::uint32_t& out) { out = word; }
 // As Stream::uniform_float.
-__device__ void store(std::uint32_t word, float& out) {
-  out = (static_cast<float>(word >> 9) + 0.5F) * 0x1p-23F;
-}
+__device__ void store(std::uint32_t word, float& out) { out = (static_cast<float>(word >> 9) + 0.5F) * 0x1p-23F; }
 
 // One thread a block of four words.
 template <class T>

@@ -10,7 +10,7 @@
 namespace pits {
 
 // What the sum over a minibatch of B of t observations is multiplied by: t/B, which estimates the sum over all of
-// them (section 1 of the method), or 1, as the paper's released code does.
+// them (docs/method.md), or 1, as the paper's released code does.
 enum class LikelihoodScale { data, minibatch };
 template <>
 struct EnumNames<LikelihoodScale> {
