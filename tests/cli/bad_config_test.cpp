@@ -56,7 +56,7 @@ const std::vector<BadInput> numbers = {
      "run --agent lin-ts --env linear,covariance=1x2x3",
      bad,
      {"covariance", "1, 10 or 100", "not 3"}},
-    {"CovarianceNegative", "run --agent lin-ts --env linear,covariance=-1", bad, {"covariance", "positive definite"}},
+    {"CovarianceNegative", "run --agent lin-ts --env linear,covariance=-1", bad, {"covariance", "above 0"}},
     {"SampleNoParticles", "sample --particles 0", bad, {"particles: must be at least 1", "not 0"}},
     {"SampleNoIterations", "sample --iterations 0", bad, {"iterations: must be at least 1", "not 0"}},
     {"SampleSeedNegative", "sample --seed -1", bad, {"seed must be at least 0", "not -1"}},

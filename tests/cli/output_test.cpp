@@ -1,7 +1,7 @@
 // Results on stdout, everything else on stderr; colour only for a person.
 #include <gtest/gtest.h>
 
-#include <regex>
+#include <cstdio>
 
 #include "cli/process.h"
 #include "cli/words.h"
@@ -78,6 +78,13 @@ TEST(Output, OfASamplingIsTheSameAgainAndForEveryFlow) {
   }
 }
 
+// "30% done, 01:25 left", and nothing that moves a cursor.
+bool is_progress_line(const std::string& line) {
+  int end = 0;
+  std::sscanf(line.c_str(), "%*d%% done, %*[0-9:] left%n", &end);
+  return end > 0 && static_cast<std::size_t>(end) == line.size();
+}
+
 TEST(Progress, IsPlainLinesOnStderrWhereThereIsNoTerminal) {
   Outcome outcome;
   std::chrono::duration<double> elapsed{};
@@ -92,7 +99,7 @@ TEST(Progress, IsPlainLinesOnStderrWhereThereIsNoTerminal) {
   EXPECT_FALSE(lines.empty());
   EXPECT_LE(lines.size(), 10U);
   for (const std::string& line : lines) {
-    EXPECT_TRUE(std::regex_match(line, std::regex("[0-9]+% done, [0-9:]+ left"))) << line;
+    EXPECT_TRUE(is_progress_line(line)) << line;
   }
   EXPECT_EQ(outcome.out.find("done,"), std::string::npos);
 }

@@ -28,7 +28,8 @@ TEST(RunCells, GivesTheSameBitsOnAnyNumberOfThreads) {
 TEST(RunCells, ReportsEveryRoundOfTheCellsThatWereOpen) {
   const Plan plan = plan_of({"uniform"});
   MemoryResults results(plan);
-  const Trajectory kept{.rounds = 1, .regret = 42.0};
+  Trajectory kept;
+  kept.regret = 42.0;
   results.put(3, kept);
   std::atomic<std::size_t> rounds = 0;
   run_cells(plan, results, 2, go_on, [&](std::size_t done) { rounds += done; });

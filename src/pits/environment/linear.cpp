@@ -18,18 +18,24 @@ Eigen::VectorXd mean_vector(const std::vector<double>& mean, Eigen::Index d) {
   return Eigen::Map<const Eigen::VectorXd>(mean.data(), d);
 }
 
-Eigen::MatrixXd covariance_root(const std::vector<double>& covariance, Eigen::Index d) {
+// Standard deviations where Σ is given as one variance or d of them; empty for a whole matrix.
+Eigen::VectorXd diagonal_root(const std::vector<double>& covariance, Eigen::Index d) {
   const auto n = static_cast<Eigen::Index>(covariance.size());
-  Eigen::MatrixXd sigma;
-  if (n == 1) {
-    sigma = covariance[0] * Eigen::MatrixXd::Identity(d, d);
-  } else if (n == d) {
-    sigma = Eigen::Map<const Eigen::VectorXd>(covariance.data(), d).asDiagonal();
-  } else if (n == d * d) {
-    sigma = Eigen::Map<const Eigen::MatrixXd>(covariance.data(), d, d);
-  } else {
+  if (n != 1 && n != d && n != d * d) {
     throw bad_input("covariance: must have 1, {} or {} numbers, not {}", d, d * d, n);
   }
+  if (n == d * d && d > 1) return {};
+  Eigen::VectorXd sd(d);
+  for (Eigen::Index i = 0; i < d; ++i) {
+    const double variance = covariance[n == 1 ? 0 : static_cast<std::size_t>(i)];
+    if (!(variance > 0.0)) throw bad_input("covariance: a variance must be above 0, not {}", variance);
+    sd[i] = std::sqrt(variance);
+  }
+  return sd;
+}
+
+Eigen::MatrixXd cholesky_root(const std::vector<double>& covariance, Eigen::Index d) {
+  const Eigen::MatrixXd sigma = Eigen::Map<const Eigen::MatrixXd>(covariance.data(), d, d);
   const Eigen::LLT<Eigen::MatrixXd> cholesky(sigma);
   if (cholesky.info() != Eigen::Success || !sigma.isApprox(sigma.transpose())) {
     throw bad_input("covariance: must be symmetric and positive definite");
@@ -86,7 +92,8 @@ Linear::Linear(const LinearConfig& config, const EnvironmentSetup& setup)
     : config_(checked(config)),
       setup_(setup),
       mean_(mean_vector(config.mean, config.dimension)),
-      root_(covariance_root(config.covariance, config.dimension)),
+      sd_(diagonal_root(config.covariance, config.dimension)),
+      root_(sd_.size() > 0 ? Eigen::MatrixXd() : cholesky_root(config.covariance, config.dimension)),
       beta_(config.dimension, config.actions) {
   Stream stream({.seed = setup.seed, .realization = setup.realization, .purpose = Purpose::environment_setup});
   for (Eigen::Index a = 0; a < beta_.cols(); ++a) beta_.col(a) = draw_coefficients(stream, beta_.rows(), config.sparse);
@@ -106,7 +113,12 @@ void Linear::draw(std::size_t t, Round& round) const {
   Stream contexts = stream_for(Purpose::environment_context);
   Eigen::VectorXd z(beta_.rows());
   for (double& value : z) value = contexts.normal();
-  const Eigen::VectorXf x = (mean_ + root_ * z).cast<float>();
+  if (sd_.size() > 0) {
+    z.array() *= sd_.array();
+  } else {
+    z = root_ * z;
+  }
+  const Eigen::VectorXf x = (mean_ + z).cast<float>();
   round.context.assign(x.begin(), x.end());
 
   const Eigen::VectorXd means = beta_.transpose() * x.cast<double>();

@@ -49,7 +49,8 @@ class Linear : public Environment {
   LinearConfig config_;
   EnvironmentSetup setup_;
   Eigen::VectorXd mean_;
-  Eigen::MatrixXd root_;  // root·rootᵀ = Σ
+  Eigen::VectorXd sd_;    // where Σ is diagonal: its roots; empty otherwise
+  Eigen::MatrixXd root_;  // else root·rootᵀ = Σ
   Eigen::MatrixXd beta_;
 };
 

@@ -58,7 +58,7 @@ void ParticlePosterior::train(int steps) {
   for (int i = 0; i < steps; ++i) {
     train_step();
     if (!diverged(theta_)) continue;
-    throw bad_input("the particles diverged after {} training steps; a smaller step than {} may hold them",
+    throw failed("the particles diverged after {} training steps; a smaller step than {} may hold them",
                     steps_done(), config_.optimizer.step);
   }
 }

@@ -86,7 +86,7 @@ std::string sample_page(const SampleConfig& config, const SampleResult& result, 
                {"density", density_json(result.density)},
                {"frames", Json::array()},
                {"metrics", Json::array()},
-               {"floor", {{"w2", result.floor.w2}, {"mmd", result.floor.mmd}}},
+               {"floor", {{"w2", result.floor.w2}, {"mmd", result.floor.mmd}, {"ksd", result.floor.ksd}}},
                {"settings", Json::object()}};
   for (const SampleFrame& frame : result.frames) data["frames"].push_back(frame_json(frame));
   for (const SampleRecord& record : result.records) data["metrics"].push_back(record_json(record));
