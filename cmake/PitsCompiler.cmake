@@ -14,6 +14,7 @@ target_compile_options(pits_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_o
 if(PITS_SANITIZE)
   target_compile_options(pits_options INTERFACE -fsanitize=${PITS_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
+  target_compile_definitions(pits_options INTERFACE PITS_SANITIZED)
   target_link_options(pits_options INTERFACE -fsanitize=${PITS_SANITIZE})
 endif()
 

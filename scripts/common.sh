@@ -1,6 +1,7 @@
 # Shared by the scripts: where we are, how progress looks, what must be installed. Sourced, not run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mkdir -p build  # logs go there
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'pits: %s\n' "$*" >&2; exit 1; }
@@ -25,10 +26,10 @@ install_packages() {
     command -v sudo >/dev/null || die "needs root or sudo to install: ${missing[*]}"
     as_root=(sudo)
   fi
-  echo "installing: ${missing[*]}"
+  echo "installing (a minute or more; build/install.log has the details): ${missing[*]}"
   "${as_root[@]}" apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
-    >/tmp/pits-install.log 2>&1 || { tail -n 20 /tmp/pits-install.log >&2; die "apt-get install failed, see above"; }
+    >build/install.log 2>&1 || { tail -n 20 build/install.log >&2; die "apt-get install failed, see above"; }
 }
 
 # configure_and_build PRESET [cmake arguments] -- [build targets]
@@ -38,7 +39,7 @@ configure_and_build() {
   while [ $# -gt 0 ] && [ "$1" != -- ]; do arguments+=("$1"); shift; done
   [ $# -gt 0 ] && shift
   for target in "$@"; do targets+=(--target "$target"); done
-  cmake --preset "$preset" "${arguments[@]}" >"/tmp/pits-configure-$preset.log" 2>&1 ||
-    { cat "/tmp/pits-configure-$preset.log" >&2; die "cmake failed, see above"; }
+  cmake --preset "$preset" "${arguments[@]}" >"build/configure-$preset.log" 2>&1 ||
+    { cat "build/configure-$preset.log" >&2; die "cmake failed, see above"; }
   cmake --build "build/$preset" --parallel "$(nproc)" "${targets[@]}"
 }

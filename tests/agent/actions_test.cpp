@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "agent/chi_square.h"
+#include "chi_square.h"
 #include "pits/agent/agent.h"
 #include "pits/agent/uniform.h"
 #include "pits/core/error.h"

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "agent/chi_square.h"
 #include "agent/choice_probability.h"
 #include "agent/play.h"
+#include "chi_square.h"
 
 namespace pits::test {
 namespace {
@@ -79,6 +79,9 @@ TEST(GaussianTs, PlaysAnActionAsOftenAsItIsLikelyToBeTheBest) {
   expect_frequencies(choice_counts(agent, 3), probability_of_largest(densities, -30.0, 30.0));
 }
 
+// Thompson sampling pulls a worse action about (2σ²/Δ²) log t times (Lai and Robbins 1985; Kaufmann et al. 2012). With
+// Δ = 0.7 and σ at most the prior's 1, two of them have 8.2 log(500/400) = 1.8 of the last 100 pulls, and 4 standard
+// deviations of a Poisson count more make 7.2.
 TEST(GaussianTs, FindsTheBestAction) {
   GaussianTs agent({}, {.context_size = context_size, .actions = 3, .seed = 8});
   Stream noise({.seed = 9, .purpose = Purpose::target_sample});
@@ -88,7 +91,7 @@ TEST(GaussianTs, FindsTheBestAction) {
     best += t >= 400 && action == 1;
     pay(agent, action, {static_cast<float>((action == 1 ? 1.0 : 0.3) + 0.3 * noise.normal())});
   }
-  EXPECT_GE(best, 95);
+  EXPECT_GE(best, 93);
 }
 
 TEST(GaussianTs, RefusesBadPriors) { EXPECT_THROW(GaussianTs({.prior = {.b0 = 0.0}}, small_setup()), Error); }

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "agent/chi_square.h"
 #include "agent/choice_probability.h"
 #include "agent/play.h"
+#include "chi_square.h"
 #include "posterior/conjugate.h"
 
 namespace pits::test {

@@ -9,7 +9,7 @@
 namespace pits::test {
 namespace {
 
-// Section 3 of the method, number by number.
+// docs/method.md, section 3, number by number.
 TEST(PiTsPreset, ReleasedIsTheAuthorsCode) {
   const PiTsConfig c = pi_ts_preset("released");
   EXPECT_EQ(c.posterior.particles, 20);
@@ -75,8 +75,9 @@ TEST(PiTs, RemembersWhatItLearned) {
   }
 }
 
-// Two actions, the reward is 1 for the sign of x: after 400 rounds nearly every decision is right, where uniform play
-// is right half the time.
+// Two actions, the reward is 1 for the sign of x: after 300 rounds nearly every decision is right, where uniform play
+// is right 50 ± 5 times of 100. A boundary known to a sixteenth of the contexts' sd leaves P(|x| < 1/16) = 0.05 in
+// doubt; 4 standard deviations of that count, √(100·0.05·0.95) = 2.2, above it are 14 wrong.
 TEST(PiTs, LearnsWhichActionTheContextAsksFor) {
   for (const char* preset : {"paper", "released"}) {
     PiTs agent(pi_ts_preset(preset), {.context_size = 1, .actions = 2, .seed = 6});
@@ -90,7 +91,7 @@ TEST(PiTs, LearnsWhichActionTheContextAsksFor) {
       const Feedback feedback{.x = x, .action = action, .reward = hit ? 1.0F : 0.0F};
       agent.learn({&feedback, 1});
     }
-    EXPECT_GE(right, 85) << preset;
+    EXPECT_GE(right, 86) << preset;
   }
 }
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "agent/chi_square.h"
 #include "agent/play.h"
+#include "chi_square.h"
 #include "model/plain_model.h"
 #include "pits/agent/pi_ts.h"
 

@@ -77,7 +77,7 @@ const std::vector<BadInput> combinations = {
     {"SetWithoutAgent", "run --agent lin-ts --env linear --set lambda=1", bad, {"'lambda=1'", "agent.field=value"}},
     {"SetWithEmptyAgent", "run --agent lin-ts --env linear --set .lambda=1", bad, {"'.lambda=1'", "agent.field=value"}},
     {"SetOfAbsentAgent", "run --agent lin-ts --env linear --set pi-ts.step=1", bad, {"'pi-ts'", "Known: lin-ts"}},
-    {"SetEnvOfNone", "run --agent lin-ts --env linear --set-env delta=1", bad, {"no environment", "'delta'"}},
+    {"SetEnvOfNone", "run --agent lin-ts --env linear --set-env delta=1", bad, {"of an environment", "'delta'"}},
     {"SetEnvOfAbsent", "run --agent lin-ts --env linear --set-env wheel.delta=1", bad, {"'wheel'", "Known: linear"}},
     {"NoiseWithAdam", "run --agent pi-ts,flow=spos --env linear", bad, {"flow spos", "optimizer=sgd", "adam"}},
     {"SampleNoiseWithAdam", "sample --flow spos --set optimizer=adam", bad, {"flow spos", "optimizer=sgd", "adam"}},

@@ -80,5 +80,20 @@ TEST(List, NamesWhatRunAndSampleAccept) {
   }
 }
 
+// Section 3 of docs/method.md: the released code takes 100 steps every 50 rounds.
+TEST(List, OfAPresetShowsItsValues) {
+  const auto value = [](const nlohmann::json& agent, const std::string& name) {
+    for (const auto& field : agent.at("fields")) {
+      if (field.at("name") == name) return field.at("default").get<std::string>();
+    }
+    return std::string("absent");
+  };
+  const auto released = test::json_lines(list({"agents", "pi-ts:released", "--json"}).out).at(0);
+  EXPECT_EQ(value(released, "train_every"), "50");
+  EXPECT_EQ(value(released, "train_steps"), "100");
+  const auto changed = test::json_lines(list({"agents", "pi-ts:released,train_steps=7", "--json"}).out).at(0);
+  EXPECT_EQ(value(changed, "train_steps"), "7");
+}
+
 }  // namespace
 }  // namespace pits

@@ -1,7 +1,10 @@
 // Results on stdout, everything else on stderr; colour only for a person.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <sstream>
 
 #include "cli/process.h"
 #include "cli/words.h"
@@ -85,16 +88,20 @@ bool is_progress_line(const std::string& line) {
   return end > 0 && static_cast<std::size_t>(end) == line.size();
 }
 
-TEST(Progress, IsPlainLinesOnStderrWhereThereIsNoTerminal) {
-  Outcome outcome;
-  std::chrono::duration<double> elapsed{};
-  for (int realizations = 200; elapsed < std::chrono::seconds(3); realizations *= 2) {  // long enough on any machine
+// A run of at least `least` on any machine.
+Outcome long_run(std::chrono::duration<double> least, const Surroundings& where = {}) {
+  for (int realizations = 200;; realizations *= 2) {
     const auto start = std::chrono::steady_clock::now();
-    outcome = pits(words_of("run --agent lin-ts --env linear --steps 2000 --threads 1 --realizations " +
-                            std::to_string(realizations)));
-    elapsed = std::chrono::steady_clock::now() - start;
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    Outcome outcome = pits(words_of("run --agent lin-ts --env linear --steps 2000 --threads 1 --realizations " +
+                                    std::to_string(realizations)),
+                           where);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    if (testing::Test::HasFailure() || std::chrono::steady_clock::now() - start > least) return outcome;
   }
+}
+
+TEST(Progress, IsPlainLinesOnStderrWhereThereIsNoTerminal) {
+  const Outcome outcome = long_run(std::chrono::seconds(3));
   const auto lines = lines_of(outcome.err);
   EXPECT_FALSE(lines.empty());
   EXPECT_LE(lines.size(), 10U);
@@ -102,6 +109,50 @@ TEST(Progress, IsPlainLinesOnStderrWhereThereIsNoTerminal) {
     EXPECT_TRUE(is_progress_line(line)) << line;
   }
   EXPECT_EQ(outcome.out.find("done,"), std::string::npos);
+}
+
+// What a terminal shows in the end of a single line: each \r goes back to its start and writes over it.
+std::string shown_in_the_end(const std::string& written) {
+  std::string line;
+  std::size_t at = 0;
+  for (const char c : written) {
+    if (c == '\r') {
+      at = 0;
+      continue;
+    }
+    line.resize(std::max(line.size(), at + 1), ' ');
+    line[at++] = c;
+  }
+  return line;
+}
+
+// "[###...]  30%  01:25 left": the percentage, or −1 for anything else.
+int percent_of_bar(const std::string& bar) {
+  int percent = -1;
+  int end = 0;
+  std::sscanf(bar.c_str(), "[%*[#.]] %d%% %*[0-9:-] left %n", &percent, &end);
+  return end > 0 && static_cast<std::size_t>(end) == bar.size() ? percent : -1;
+}
+
+TEST(Progress, IsABarDrawnOverItselfOnATerminalAndClearedInTheEnd) {
+  const Outcome outcome = long_run(std::chrono::seconds(1), {.error_terminal = true});
+  ASSERT_TRUE(outcome.err.starts_with('\r')) << outcome.err;
+  EXPECT_EQ(outcome.err.find('\n'), std::string::npos) << outcome.err;
+  std::vector<int> percents;
+  std::istringstream drawn(outcome.err.substr(1));
+  for (std::string bar; std::getline(drawn, bar, '\r');) {
+    if (bar.find_first_not_of(' ') == std::string::npos) continue;  // the clearing
+    percents.push_back(percent_of_bar(bar));
+    EXPECT_GE(percents.back(), 0) << bar;
+  }
+  EXPECT_GE(percents.size(), 3U);  // ten times a second
+  EXPECT_TRUE(std::ranges::is_sorted(percents)) << testing::PrintToString(percents);
+  EXPECT_LT(percents.front(), 50);
+  EXPECT_EQ(percents.back(), 100);
+  EXPECT_EQ(shown_in_the_end(outcome.err).find_first_not_of(' '), std::string::npos) << outcome.err;
+  EXPECT_TRUE(outcome.err.ends_with('\r')) << "the next line must begin at the left";
+  EXPECT_EQ(outcome.out.find_first_of("\r\033#"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find(" left"), std::string::npos) << outcome.out;
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ struct Surroundings {
   std::filesystem::path directory = {};                                // empty: where the test runs
   std::map<std::string, std::optional<std::string>> environment = {};  // none: unset
   bool terminal = false;                                               // stdout is a terminal, not a pipe
+  bool error_terminal = false;                                         // and so is stderr, another one
   std::chrono::seconds timeout = std::chrono::seconds(300);
 };
 
@@ -81,7 +82,7 @@ class Process {
   Process(std::vector<std::string> words, const Surroundings& where)
       : deadline_(std::chrono::steady_clock::now() + where.timeout),
         out_(where.terminal ? Channel::terminal() : Channel::pipe()),
-        err_(Channel::pipe()) {
+        err_(where.error_terminal ? Channel::terminal() : Channel::pipe()) {
     words.insert(words.begin(), PITS_PROGRAM);
     pid_ = ::fork();
     if (pid_ < 0) throw std::runtime_error("no fork");

@@ -75,7 +75,12 @@ TEST_F(Resume, ADamagedConfigOrOriginIsNamed) {
 TEST_F(Resume, ADirectoryInUseIsRefused) {
   const auto busy = scratch / "busy";
   Process holder({"run", "--agent", "lin-ts", "--env", "linear", "--steps", "2000000000", "--out", busy.string()}, {});
-  while (!std::filesystem::exists(busy / "run.json")) ::usleep(1000);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);  // a loaded machine is slow
+  while (!std::filesystem::exists(busy / "run.json") && std::chrono::steady_clock::now() < deadline) ::usleep(1000);
+  if (!std::filesystem::exists(busy / "run.json")) {
+    holder.send(SIGKILL);
+    FAIL() << "the first run has not begun within a minute: " << holder.wait().err;
+  }
   const Outcome second = pits(
       {"run", "--agent", "lin-ts", "--env", "linear", "--steps", "2000000000", "--out", busy.string(), "--resume"});
   expect_refused(second, {busy.string(), "in use by another pits"});

@@ -127,7 +127,7 @@ TEST(Plan, ErrorsOfAssignmentsNameThemAndWhatWouldBeRight) {
     config.set_env = {text};
     return error_of(config);
   };
-  expect_mentions(set_env("radius=1"), {"no environment of this run has the field 'radius'"});
+  expect_mentions(set_env("radius=1"), {"unknown field of an environment in 'radius=1'", "'radius'", "Known: "});
   expect_mentions(set_env("whel.delta=1"), {"'whel'", "did you mean 'wheel'"});
   expect_mentions(set_env("delta=7"), {"environment 'wheel'", "delta: must be at least 0 and at most 1"});
 }

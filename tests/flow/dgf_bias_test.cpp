@@ -21,7 +21,7 @@ constexpr std::size_t M = 100;
 constexpr double near = 0.02;
 constexpr int steps = 1000;
 
-Gaussian readme_gaussian() { return correlated_gaussian(0.6 / std::sqrt(0.5)); }
+Gaussian correlated_gaussian() { return test::correlated_gaussian(0.6 / std::sqrt(0.5)); }
 
 VectorXd sample_variance(const Matrix<double>& theta) {
   const auto m = static_cast<double>(theta.rows());
@@ -39,7 +39,7 @@ void show(const std::string& what, const VectorXd& variance) {
 
 VectorXd rest_variance(const FlowConfig& config, const std::string& name) {
   const Rest rest =
-      run_to_rest(readme_gaussian(), config, settling_adam(0.1, steps), steps, normal_cloud(M, 2, 1.0, 3));
+      run_to_rest(correlated_gaussian(), config, settling_adam(0.1, steps), steps, normal_cloud(M, 2, 1.0, 3));
   const VectorXd variance = sample_variance(rest.theta);
   show(name, variance);
   return variance;
@@ -50,7 +50,7 @@ void expect_near(const VectorXd& variance, double first, double second, double t
   EXPECT_NEAR(variance[1], second, tolerance);
 }
 
-TEST(RestingVariance, OfSvgdBlobAndGfsdIsTheReadmes) {
+TEST(RestingVariance, OfSvgdBlobAndGfsdIsTheReferences) {
   expect_near(rest_variance({.kind = FlowKind::svgd}, "svgd"), 0.95, 0.47);
   expect_near(rest_variance({.kind = FlowKind::blob}, "blob"), 0.98, 0.46);
   expect_near(rest_variance({.kind = FlowKind::gfsd}, "gfsd"), 0.86, 0.38);
@@ -71,8 +71,8 @@ TEST(RestingVariance, OfGfsfIsTooWideInCoarsePlainSteps) {
     VectorXd average = VectorXd::Zero(2);
     Rest rest{.theta = theta, .first_speed = 0.0, .last_speed = 0.0};
     for (int k = 0; k < 20; ++k) {  // 20 times 50 steps; the variance averaged over the second half
-      rest =
-          run_to_rest(readme_gaussian(), {.kind = FlowKind::gfsf}, {.rule = Rule::sgd, .step = step}, 50, rest.theta);
+      rest = run_to_rest(correlated_gaussian(), {.kind = FlowKind::gfsf}, {.rule = Rule::sgd, .step = step}, 50,
+                         rest.theta);
       if (k >= 10) average += sample_variance(rest.theta) / 10.0;
     }
     show("gfsf-step-" + std::to_string(step), average);

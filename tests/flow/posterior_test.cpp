@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <map>
 #include <string>
 
 #include "flow/batch_means.h"
@@ -50,13 +51,15 @@ struct Deterministic {
   bool only_shown = false;
 };
 
+// docs/flows.md has the measured ratios: 0.72 and up for SVGD, GFSF and Sinkhorn's plan, 0.61 for Blob, 0.32 for GFSD
+// and 0.24 for DGF. No theory gives them at finite M; the bounds leave a tenth to four tenths, and a collapse has 0.
 const std::vector<Deterministic>& deterministic_flows() {
   static const std::vector<Deterministic> flows = {
       {"svgd", {.kind = FlowKind::svgd}, 1000, 0.65},
       {"gfsf", {.kind = FlowKind::gfsf}, 1000, 0.65},
       {"blob", {.kind = FlowKind::blob}, 1000, 0.45},
-      {"gfsd", {.kind = FlowKind::gfsd}, 1000, 0.0},
-      {"dgf", {.kind = FlowKind::dgf, .gamma = 1.0}, 1000, 0.0},
+      {"gfsd", {.kind = FlowKind::gfsd}, 1000, 0.2},
+      {"dgf", {.kind = FlowKind::dgf, .gamma = 1.0}, 1000, 0.15},
       {"dgf-sinkhorn", {.kind = FlowKind::dgf_sinkhorn}, 900, 0.65},
       {"dgf-sinkhorn-biased", {.kind = FlowKind::dgf_sinkhorn, .debiased = false}, 500, 0.0, true}};
   return flows;
@@ -72,11 +75,13 @@ TEST_P(Posterior, DeterministicFlowsRestOnTheMeanAndKeepTheVariance) {
   const int d = GetParam();
   const LinearRegression problem = correlated_regression(d, problem_seed);
   const Matrix<double> start = normal_cloud(M, static_cast<std::size_t>(d), 1.0, VectorXd::Ones(d), cloud_seed);
+  std::map<std::string, VectorXd> ratios;
   for (const Deterministic& f : deterministic_flows()) {
     const int steps = steps_to_rest(f, d);
     const Rest rest = run_to_rest(problem, f.config, settling_adam(0.1, steps), steps, start);
     const Fit result = fit(problem.posterior(), cloud_mean(rest.theta), cloud_variance(rest.theta));
     show(f.name, result, "speed " + std::to_string(rest.first_speed) + " to " + std::to_string(rest.last_speed));
+    ratios[f.name] = result.variance_ratio;
     if (f.only_shown) continue;
     EXPECT_LT(rest.last_speed, 0.02 * rest.first_speed) << f.name << " is not at rest";
     EXPECT_LT(result.mean_error.cwiseAbs().maxCoeff(), 0.05) << f.name;
@@ -85,6 +90,8 @@ TEST_P(Posterior, DeterministicFlowsRestOnTheMeanAndKeepTheVariance) {
       EXPECT_GE(result.variance_ratio.minCoeff(), f.least_ratio) << f.name;
     }
   }
+  // The known narrowing: constant multipliers pull SVGD's cloud together in every coordinate.
+  EXPECT_LT(ratios["dgf"].maxCoeff(), 0.9 * ratios["svgd"].minCoeff());
 }
 
 struct Noisy {

@@ -47,7 +47,7 @@ inline bool has_plain_velocity(const FlowConfig& f, const PlainCloud& c) {
                                               plain_plan_converges(costs(c.theta, c.theta), lambda));
 }
 
-// Section 2's table, by plain loops.
+// The table of docs/method.md, section 2, by plain loops.
 inline Rows plain_velocity(const FlowConfig& f, const PlainCloud& c) {
   const auto M = static_cast<double>(c.theta.size());
   if (c.theta.size() == 1 || f.kind == FlowKind::ensemble || f.kind == FlowKind::sgld) return c.score;

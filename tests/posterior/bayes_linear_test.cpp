@@ -152,5 +152,30 @@ TEST(BayesLinear, RefusesBadPriors) {
   EXPECT_THROW(BayesLinear({.b0 = std::nan("")}, 2), Error);
 }
 
+std::string refusal(const BayesLinearConfig& config, const Eigen::VectorXd& x, int observations) {
+  BayesLinear posterior(config, x.size());
+  try {
+    for (int i = 0; i < observations; ++i) posterior.observe(x, 1.0);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+// One direction known to 1e16 times the precision of the other: no digit of a solve is left. An error at once, never a
+// mean made of rounding.
+TEST(BayesLinear, ASingularPrecisionIsAnErrorAtTheFirstObservationThatMakesIt) {
+  const Eigen::Vector2d x(1.0, 2.0);
+  EXPECT_NE(refusal({.lambda = 1e-40}, x, 1).find("of 1 observations is singular"), std::string::npos);
+  EXPECT_NE(refusal({.lambda = 0.25}, 1e9 * x, 1).find("raise lambda"), std::string::npos);
+  EXPECT_NE(refusal({.lambda = 0.25}, 1e200 * x, 1).find("singular"), std::string::npos);  // overflows
+  EXPECT_EQ(refusal({.lambda = 0.25}, 1e6 * x, 1000), "");
+}
+
+TEST(BayesLinear, RefusesARowOfAnotherLength) {
+  BayesLinear posterior({}, 2);
+  EXPECT_THROW(posterior.observe(Eigen::VectorXd::Ones(3), 1.0), Error);
+}
+
 }  // namespace
 }  // namespace pits::test

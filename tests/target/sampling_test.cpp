@@ -63,10 +63,11 @@ std::vector<Case> all_cases(const std::vector<FlowKind>& flows) {
   return cases;
 }
 
-// W2 in floors at the end of a default run, at most. Measured over five seeds: SVGD and GFSF 0.68 to 1.02 on every
-// target, Blob 0.78 to 0.98 but for two. On the mixture (1.30 to 1.57) the median bandwidth is that of the whole
-// cloud, wider than a mode, and the particles of each mode draw together; on the banana (1.13 to 1.40) the same
-// smoothing across the bend pushes them out along it. SPOS and SGLD are random: 0.80 to 1.33.
+// W2 in floors at the end of a default run, at most. Regression bounds, not theory: the largest over five seeds of the
+// runs of docs/sampling.md and 5 to 8 % more. There SVGD and GFSF had 0.68 to 1.02 on every target, Blob 0.78 to 0.98
+// but for two. On the mixture (1.30 to 1.57) the median bandwidth is that of the whole cloud, wider than a mode, and
+// the particles of each mode draw together; on the banana (1.13 to 1.40) the same smoothing across the bend pushes them
+// out along it. SPOS and SGLD are random: 0.80 to 1.33.
 double most_floors(const Case& c) {
   if (c.flow == FlowKind::blob && c.target == "mixture") return 1.65;
   if (c.flow == FlowKind::blob && c.target == "banana") return 1.5;
@@ -80,6 +81,8 @@ INSTANTIATE_TEST_SUITE_P(FlowsAndTargets, DefaultRun,
                                                       FlowKind::sgld})),
                          [](const auto& c) { return format_value(c.param.flow) + "_" + c.param.target; });
 
+// The shares of the start's distances are regression bounds too: loose ones, that a cloud which stays where it starts
+// does not meet. tests/target/rest_test.cpp has the independent check of where a run ends.
 TEST_P(DefaultRun, EndsNearTheFloor) {
   const Case c = GetParam();
   SampleConfig config{.target = c.target, .flow = {.kind = c.flow}, .record_every = 1000};
@@ -91,36 +94,6 @@ TEST_P(DefaultRun, EndsNearTheFloor) {
   EXPECT_LT(end.w2, most_floors(c) * result.floor.w2);
   EXPECT_LT(end.mmd, 0.5 * start.mmd);
   EXPECT_LT(end.ksd, 0.6 * start.ksd);
-}
-
-// Variances of the particles at rest, (1/M) Σ x².
-std::pair<double, double> variances(const SampleResult& result) {
-  const Matrix<double>& theta = result.frames.back().particles;
-  double x = 0.0, y = 0.0;
-  for (std::size_t i = 0; i < theta.rows(); ++i) {
-    x += theta(i, 0) * theta(i, 0) / static_cast<double>(theta.rows());
-    y += theta(i, 1) * theta(i, 1) / static_cast<double>(theta.rows());
-  }
-  return {x, y};
-}
-
-// The order of the flows' spreads on the Gaussian (variances 1.0 and 0.5): constant multipliers narrow the cloud to
-// about half, the smoothed density to 0.8, and without repulsion nothing is left.
-TEST(RunSampling, FlowsKeepTheSpreadTheyAreKnownToKeep) {
-  const auto spread = [](FlowKind kind) {
-    return variances(run_sampling({.target = "gaussian", .flow = {.kind = kind}, .record_every = 1000}));
-  };
-  const auto [svgd_x, svgd_y] = spread(FlowKind::svgd);
-  EXPECT_NEAR(svgd_x, 0.92, 0.03);
-  EXPECT_NEAR(svgd_y, 0.46, 0.03);
-  const auto [gfsd_x, gfsd_y] = spread(FlowKind::gfsd);
-  EXPECT_NEAR(gfsd_x, 0.80, 0.05);
-  EXPECT_NEAR(gfsd_y, 0.34, 0.04);
-  const auto [dgf_x, dgf_y] = spread(FlowKind::dgf);
-  EXPECT_NEAR(dgf_x, 0.50, 0.06);
-  EXPECT_NEAR(dgf_y, 0.30, 0.04);
-  const auto [alone_x, alone_y] = spread(FlowKind::ensemble);
-  EXPECT_LT(alone_x + alone_y, 1e-6);
 }
 
 // SGLD by hand: θ += step·∇log p + √(2·step) N(0, I), fresh noise and the schedule's step at every iteration.

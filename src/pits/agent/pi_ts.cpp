@@ -10,16 +10,15 @@ namespace {
 class FrozenParticles final : public Policy {
  public:
   FrozenParticles(const ParticleVote& vote, Particles theta)
-      : model_(vote.model), theta_(std::move(theta)), vote_(vote) {}
+      : model_(vote.model), theta_(std::move(theta)), vote_{model_,      theta_,    vote.floor, vote.initial_pulls,
+                                                            vote.events, vote.setup} {}
 
-  Decision choose(const Query& query) const override {
-    return ParticleVote{model_, theta_, vote_.floor, vote_.initial_pulls, vote_.events, vote_.setup}.choose(query);
-  }
+  Decision choose(const Query& query) const override { return vote_.choose(query); }
 
  private:
   RewardModel model_;
   Particles theta_;
-  ParticleVote vote_;  // its numbers only: model and particles are the copies above
+  ParticleVote vote_;  // by the copies above
 };
 
 }  // namespace
@@ -45,7 +44,7 @@ PiTsConfig pi_ts_preset(std::string_view name) {
     c.posterior.optimizer = {.rule = Rule::sign, .step = 1e-3, .epsilon = 1e-6};
     c.train_every = 50;
     c.train_steps = 100;
-  } else {
+  } else {  // the step falls to a tenth over the 2000 training steps of T = 2000
     c.posterior.optimizer = {.rule = Rule::adam, .step = 3e-3, .schedule = Schedule::exponential, .decay = 0.00115};
   }
   return c;

@@ -20,23 +20,24 @@ struct ListOptions {
   bool json = false;
 };
 
-// {name, summary, presets: [{name, summary}], fields: [{name, default, doc}]}
-template <class EntryType>
-Json describe(const EntryType& entry) {
+// {name, summary, presets: [{name, summary}], fields: [{name, default, doc}]}, the fields as `spec` sets them.
+template <class Product, class Setup>
+Json describe(const std::vector<Entry<Product, Setup>>& catalogue, const Entry<Product, Setup>& entry,
+              std::string_view what, const Spec& spec) {
   Json presets = Json::array();
   for (const Preset& p : entry.presets) presets.push_back({{"name", p.name}, {"summary", p.summary}});
   Json fields = Json::array();
-  const auto recipe = entry.recipe(entry.presets.empty() ? "" : entry.presets.front().name);
+  const auto recipe = find_recipe(catalogue, what, spec.name == entry.name ? spec : parse_spec(entry.name));
   for (const Field& f : recipe->fields().list()) {
     fields.push_back({{"name", f.name}, {"default", f.get()}, {"doc", f.doc}});
   }
   return {{"name", entry.name}, {"summary", entry.summary}, {"presets", presets}, {"fields", fields}};
 }
 
-template <class Entries>
-Json describe_all(const Entries& entries) {
+template <class Catalogue>
+Json describe_all(const Catalogue& catalogue, std::string_view what, const Spec& spec) {
   Json list = Json::array();
-  for (const auto& entry : entries) list.push_back(describe(entry));
+  for (const auto& entry : catalogue) list.push_back(describe(catalogue, entry, what, spec));
   return list;
 }
 
@@ -46,9 +47,9 @@ Json named_lines(const std::vector<std::string>& names, const std::vector<std::s
   return list;
 }
 
-Json contents(const std::string& kind) {
-  if (kind == "agents") return describe_all(agent_catalogue());
-  if (kind == "environments") return describe_all(environment_catalogue());
+Json contents(const std::string& kind, const Spec& spec) {
+  if (kind == "agents") return describe_all(agent_catalogue(), "agent", spec);
+  if (kind == "environments") return describe_all(environment_catalogue(), "environment", spec);
   if (kind == "flows") return named_lines(EnumNames<FlowKind>::names(), flow_summaries());
   if (kind == "targets") {
     Json list = Json::array();
@@ -76,13 +77,14 @@ void print_fields(const Json& item) {
 }
 
 int list(const ListOptions& options) {
-  const Json items = contents(options.kind);
+  const Spec spec = options.name.empty() ? Spec{} : parse_spec(options.name);
+  const Json items = contents(options.kind, spec);
   std::vector<std::string> names;
   bool found = options.name.empty();
   for (const Json& item : items) {
     const auto name = item["name"].get<std::string>();
     names.push_back(name);
-    if (!options.name.empty() && options.name != name) continue;
+    if (!options.name.empty() && spec.name != name) continue;
     found = true;
     if (options.json) {
       fmt::print("{}\n", item.dump());
@@ -92,7 +94,7 @@ int list(const ListOptions& options) {
       print_fields(item);
     }
   }
-  if (!found) throw unknown_name(options.kind.substr(0, options.kind.size() - 1), options.name, names);
+  if (!found) throw unknown_name(options.kind.substr(0, options.kind.size() - 1), spec.name, names);
   return 0;
 }
 
@@ -102,9 +104,9 @@ std::function<int()> add_list(CLI::App& app) {
   auto* command = app.add_subcommand("list", "List agents, environments, flows or targets");
   auto options = std::make_shared<ListOptions>();
   command->add_option("kind", options->kind, "agents, environments, flows or targets")->required();
-  command->add_option("name", options->name, "one of them: its fields and defaults");
+  command->add_option("name", options->name, "one of them, NAME[:PRESET]: its fields and their values");
   command->add_flag("--json", options->json, "one JSON object a line");
-  command->footer("Example:\n  pits list agents\n  pits list agents pi-ts");
+  command->footer("Example:\n  pits list agents\n  pits list agents pi-ts:released");
   return [options] { return list(*options); };
 }
 

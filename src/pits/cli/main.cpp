@@ -37,7 +37,7 @@ int run_command(int argc, char** argv) {
     w.front() = "pits";
     return w;
   }();
-  CLI::App app("pits: particle-interactive Thompson sampling");
+  CLI::App app("particle-interactive Thompson sampling", "pits");
   app.set_version_flag("--version", std::string("pits ") + pits::version);
   app.require_subcommand(1);
   app.footer(

@@ -22,15 +22,6 @@ Plan read_plan(const std::filesystem::path& file) {
   }
 }
 
-Origin read_origin(const std::filesystem::path& file) {
-  const auto origin = read_json_file(file);
-  try {
-    return {.command = origin.at("command").get<std::string>(), .machine = origin.at("machine").get<std::string>()};
-  } catch (const nlohmann::json::exception& e) {
-    throw bad_input("'{}' is damaged: {}", file.string(), e.what());
-  }
-}
-
 int report(const ReportOptions& options) {
   const std::filesystem::path path = options.directory;
   if (!std::filesystem::exists(path / "run.json")) throw bad_input("'{}' holds no run.json", path.string());
@@ -43,7 +34,7 @@ int report(const ReportOptions& options) {
                     plan.cells());
   }
   const std::vector<SummaryRow> rows = summarise(plan, *directory);
-  write_file_atomically(path / "report.html", run_page(plan, rows, read_origin(path / "origin.json")));
+  write_file_atomically(path / "report.html", run_page(plan, rows, read_origin(path)));
   if (options.json) {
     for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
   } else {

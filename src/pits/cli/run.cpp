@@ -58,13 +58,12 @@ void print_summary(const Plan& plan, const std::vector<SummaryRow>& rows, bool j
   for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
 }
 
-void write_outcome(const RunDirectory& directory, const Plan& plan, const std::vector<SummaryRow>& rows,
-                   const Origin& origin) {
+void write_outcome(const RunDirectory& directory, const Plan& plan, const std::vector<SummaryRow>& rows) {
   directory.collect();
   std::string lines;
   for (const SummaryRow& row : rows) lines += summary_line(plan, row, false).dump() + "\n";
   write_file_atomically(directory.path() / "summary.jsonl", lines);
-  write_file_atomically(directory.path() / "report.html", run_page(plan, rows, origin));
+  write_file_atomically(directory.path() / "report.html", run_page(plan, rows, read_origin(directory.path())));
 }
 
 int run(const RunOptions& options, const Words& words) {
@@ -73,13 +72,11 @@ int run(const RunOptions& options, const Words& words) {
     throw bad_input("--threads must be at least 0 (all) and at most {}, not {}", most_threads, options.threads);
   }
   const Plan plan(merged(options));
-  const Origin origin{.command = shell_line(words), .machine = machine_line()};
-  const nlohmann::ordered_json origin_json = {{"command", origin.command}, {"machine", origin.machine}};
-
+  const nlohmann::ordered_json origin = {{"command", shell_line(words)}, {"machine", machine_line()}};
   std::unique_ptr<RunDirectory> directory;
   if (!options.out.empty()) {
-    directory = options.resume ? RunDirectory::resume(options.out, plan, origin_json)
-                               : RunDirectory::create(options.out, plan, origin_json);
+    directory = options.resume ? RunDirectory::resume(options.out, plan, origin)
+                               : RunDirectory::create(options.out, plan, origin);
   }
   MemoryResults memory(plan);
   Results& results = directory ? static_cast<Results&>(*directory) : memory;
@@ -91,7 +88,7 @@ int run(const RunOptions& options, const Words& words) {
     return 130;
   }
   const std::vector<SummaryRow> rows = summarise(plan, results);
-  if (directory) write_outcome(*directory, plan, rows, origin);
+  if (directory) write_outcome(*directory, plan, rows);
   print_summary(plan, rows, options.json);
   if (directory) {
     fmt::print(options.json ? stderr : stdout, "Report: {}\n",
@@ -116,9 +113,9 @@ std::function<int()> add_run(CLI::App& app, const Words& words) {
   command->add_option("--threads", options->threads, "threads (default 0: all of the machine)");
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
-  command->add_option("--config", options->config_file, "TOML file with any of the above; options override it");
+  command->add_option("--config", options->config_file, "TOML file (docs/experiments.md); options override it");
   command->add_option("--out", options->out, "run directory for results, curves and the page");
-  command->add_flag("--resume", options->resume, "go on with the run in --out");
+  command->add_flag("--resume", options->resume, "go on with the run in --out, or start it");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
   command->footer(
       "Example:\n  pits run --agent lin-ts --agent pi-ts:released --agent uniform --env linear --realizations 2 "

@@ -25,8 +25,12 @@ SampleConfig resolved(const SampleOptions& options) {
   const auto set = [&](std::string_view field, const std::string& value) { fields(config).set(field, value); };
   if (!options.target.empty()) set("target", options.target);
   if (!options.flow.empty()) set("flow", options.flow);
+  for (const std::string& text : options.set) {
+    if (text.starts_with("flow=")) set("flow", text.substr(5));
+  }
   // Langevin noise needs plain steps: the default optimiser would refuse it.
-  if (options.flow == "spos" || options.flow == "sgld") config.optimizer = {.rule = Rule::sgd, .step = 0.02};
+  const bool noisy = config.flow.kind == FlowKind::spos || config.flow.kind == FlowKind::sgld;
+  if (noisy) config.optimizer = {.rule = Rule::sgd, .step = 0.02};
   if (options.particles) set("particles", fmt::format("{}", *options.particles));
   if (options.iterations) set("iterations", fmt::format("{}", *options.iterations));
   for (const std::string& text : options.set) {

@@ -4,7 +4,8 @@ namespace pits {
 
 std::pair<std::string, std::string> parse_assignment(std::string_view text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0) throw bad_input("'{}' must look like field=value", text);
+  if (equals == std::string_view::npos || equals == 0)
+    throw bad_input("'{}' must look like field=value (lists with x: hidden=50x50)", text);
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 

@@ -33,6 +33,7 @@ Error unknown_name(std::string_view what, std::string_view name, const std::vect
   } else {
     message += ".";
   }
+  if (known.empty()) return {ErrorKind::input, message + " There are none."};
   return {ErrorKind::input, message + fmt::format(" Known: {}", fmt::join(known, ", "))};
 }
 

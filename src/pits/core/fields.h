@@ -1,5 +1,5 @@
-// The list of a config's fields: one list serves the command line, TOML, Python keywords, the resolved config
-// of a run directory, and the checks of its values.
+// The list of a config's fields: one list serves the command line, TOML, the resolved config of a run directory, and
+// the checks of its values.
 //
 //   struct LinTsConfig { double lambda = 0.25; int initial_pulls = 2; };
 //   Fields fields(LinTsConfig& c) {

@@ -22,7 +22,7 @@ const std::vector<EnvironmentEntry>& environment_catalogue() {
   static const std::vector<EnvironmentEntry> catalogue = {
       problem<Linear, LinearConfig>("linear", "rewards linear in Gaussian contexts, 8 actions", named_dimensions,
                                     linear_preset),
-      problem<Linear, LinearConfig>("sparse_linear", "the same with a third of the coefficients, 7 actions",
+      problem<Linear, LinearConfig>("sparse_linear", "rewards linear in a third of the context, 7 actions",
                                     named_dimensions, sparse_linear_preset),
       problem<Wheel, WheelConfig>("wheel", "the rim of a disc pays 50 times as much, for the arm of its quadrant"),
   };

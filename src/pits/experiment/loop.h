@@ -1,7 +1,6 @@
 // The loop: one agent meets one environment for T rounds.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>

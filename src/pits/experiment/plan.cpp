@@ -4,6 +4,7 @@
 #include <set>
 
 #include "pits/core/kernels.h"
+#include "pits/revision.h"
 #include "pits/version.h"
 
 namespace pits {
@@ -24,12 +25,13 @@ void assign(std::vector<Named>& things, std::string_view text, std::string_view 
   }
   const std::string name = dot == std::string::npos ? "" : target.substr(0, dot);
   const std::string field = dot == std::string::npos ? target : target.substr(dot + 1);
-  std::vector<std::string> known;
+  std::set<std::string> names, field_names;
   bool used = false;
   for (Named& thing : things) {
-    known.push_back(thing.spec.name);
+    names.insert(thing.spec.name);
     if (!name.empty() && name != thing.spec.name) continue;
     Fields fields = thing.recipe->fields();
+    for (const Field& f : fields.list()) field_names.insert(f.name);
     if (name.empty() && !fields.has(field)) continue;
     try {
       fields.set(field, value);
@@ -39,8 +41,9 @@ void assign(std::vector<Named>& things, std::string_view text, std::string_view 
     used = true;
   }
   if (used) return;
-  if (!name.empty()) throw unknown_name(fmt::format("{} in '{}'", what, text), name, known);
-  throw bad_input("no {} of this run has the field '{}' of '{}'", what, field, text);
+  if (!name.empty()) throw unknown_name(fmt::format("{} in '{}'", what, text), name, {names.begin(), names.end()});
+  throw unknown_name(fmt::format("field of an {} in '{}':", what, text), field,
+                     {field_names.begin(), field_names.end()});
 }
 
 void check_distinct(const std::vector<std::string>& specs, std::string_view what) {
@@ -136,6 +139,8 @@ void Plan::try_out() const {
         agent.recipe->make({environment->context_size(), environment->actions(), seed_, 0});
       } catch (const Error& e) {
         throw bad_input("agent '{}' on '{}': {}", agent.spec.text, env.spec.text, e.what());
+      } catch (const std::bad_alloc&) {
+        throw bad_input("agent '{}' on '{}' needs more memory than there is", agent.spec.text, env.spec.text);
       }
     }
   }
@@ -167,6 +172,7 @@ std::vector<std::string> Plan::environments() const { return labels(environments
 
 nlohmann::ordered_json Plan::resolved() const {
   return {{"version", version},
+          {"revision", revision},
           {"simd", simd_target()},
           {"seed", seed_},
           {"steps", steps_},

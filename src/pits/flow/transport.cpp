@@ -1,5 +1,6 @@
 #include "pits/flow/transport.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "pits/core/kernels.h"
@@ -7,6 +8,9 @@
 
 namespace pits {
 namespace {
+
+// Beyond this many squared lengths e^{−ratio} is 0 in double; a ratio of infinity would make it 0·∞.
+constexpr double farthest = 2000.0;
 
 template <class T>
 ConstMatrixView<T> transport_cost(const Cloud<T>& cloud, Workspace<T>& w) {
@@ -39,7 +43,7 @@ void add_transport(const Cloud<T>& cloud, const Scale& scale, double gamma, Work
   if (lambda <= 0.0) return;  // the median is 0: in the limit λ → 0 no particle feels another
   const double factor = gamma / static_cast<double>(cloud.theta.rows());
   for (std::size_t i = 0; i < c.size(); ++i) {
-    const double ratio = c.data()[i] / lambda;
+    const double ratio = std::min(c.data()[i] / lambda, farthest);
     w.pair_weight.data()[i] = static_cast<T>(-factor * (ratio - 1.0) * std::exp(-ratio));
   }
   add_weighted_differences(w.pair_weight, cloud.theta, cloud.previous, v);
@@ -52,7 +56,7 @@ void add_released_transport(const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T
   const double s2 = median(c) / (2.0 * std::log(M + 1.0));
   if (s2 <= 0.0) return;
   for (std::size_t i = 0; i < c.size(); ++i) {
-    const double ratio = c.data()[i] / s2;
+    const double ratio = std::min(c.data()[i] / s2, farthest);
     w.pair_weight.data()[i] = static_cast<T>(0.5 / M * std::exp(-0.5 * ratio) * (1.0 - ratio));
   }
   add_weighted_differences(w.pair_weight, cloud.theta, cloud.previous, v);

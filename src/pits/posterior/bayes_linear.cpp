@@ -1,12 +1,21 @@
 #include "pits/posterior/bayes_linear.h"
 
 #include <cmath>
+#include <limits>
 
 namespace pits {
 namespace {
 
 // A fresh factorisation now and then keeps the rounding of rank-one updates from adding up; amortised it is O(d²).
 constexpr std::uint64_t refresh_every = 1024;
+
+// Whether solving with L Lᵀ leaves any digits: the ratio of L's extreme diagonal entries bounds the condition number
+// from below. NaN and infinity fail the comparison too.
+bool usable(const Eigen::LLT<Eigen::MatrixXd>& cholesky) {
+  const Eigen::VectorXd diagonal = cholesky.matrixLLT().diagonal();
+  const double ratio = diagonal.minCoeff() / diagonal.maxCoeff();
+  return cholesky.info() == Eigen::Success && ratio * ratio > std::numeric_limits<double>::epsilon();
+}
 
 }  // namespace
 
@@ -31,6 +40,7 @@ BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension
 // b grows by half the squared residual against the old mean over the predictive variance: the same as
 // b0 + ½(yᵀy − meanᵀ precision mean), without its cancellation.
 void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
+  if (x.size() != mean_.size()) throw bad_input("bayes_linear: x has {} numbers, not {}", mean_.size(), x.size());
   if (!x.allFinite() || !std::isfinite(y)) throw bad_input("bayes_linear: the observation is not finite");
   const double residual = y - x.dot(mean_);
   const double leverage = cholesky_.matrixL().solve(x).squaredNorm();
@@ -40,18 +50,17 @@ void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
   precision_.triangularView<Eigen::StrictlyUpper>() = precision_.transpose();
   moment_ += y * x;
   cholesky_.rankUpdate(x, 1.0);
-  if (++updates_ % refresh_every == 0 || cholesky_.info() != Eigen::Success) refactor();
+  if (++updates_ % refresh_every == 0 || !usable(cholesky_)) refactor();
   mean_ = cholesky_.solve(moment_);
 }
 
 void BayesLinear::refactor() {
   cholesky_.compute(precision_);
-  if (cholesky_.info() != Eigen::Success) {
-    throw failed(
-        "bayes_linear: the precision matrix of {} observations is not positive definite; raise lambda or "
-        "standardise the contexts",
-        updates_);
-  }
+  if (usable(cholesky_)) return;
+  throw failed(
+      "bayes_linear: the precision matrix of {} observations is singular to working precision; raise lambda or "
+      "standardise the contexts",
+      updates_);
 }
 
 Eigen::VectorXd BayesLinear::sample(Stream& stream) const {

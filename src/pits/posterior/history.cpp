@@ -40,6 +40,7 @@ Observation History::operator[](std::size_t slot) const {
 }
 
 void History::sample(Stream& stream, std::size_t batch_size, Minibatch& batch) const {
+  if (size() == 0) throw failed("history: nothing to sample from");
   thread_local std::vector<std::uint32_t> slots;
   slots.resize(batch_size);
   const auto n = static_cast<std::uint32_t>(size());

@@ -58,8 +58,8 @@ void ParticlePosterior::train(int steps) {
   for (int i = 0; i < steps; ++i) {
     train_step();
     if (!diverged(theta_)) continue;
-    throw failed("the particles diverged after {} training steps; a smaller step than {} may hold them",
-                    steps_done(), config_.optimizer.step);
+    throw failed("the particles diverged after {} training steps; a smaller step than {} may hold them", steps_done(),
+                 config_.optimizer.step);
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace pits {
 
-// What the sum over a minibatch of B of t observations is multiplied by: t/B, which estimates the sum over all of
-// them (docs/method.md), or 1, as the paper's released code does.
+// What the sum over a minibatch of B of the t observations kept is multiplied by: t/B, which estimates the sum over all
+// of them (docs/method.md), or 1, as the paper's released code does.
 enum class LikelihoodScale { data, minibatch };
 template <>
 struct EnumNames<LikelihoodScale> {

@@ -81,6 +81,16 @@ std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, 
                      plan.realizations(), plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed());
 }
 
+Origin read_origin(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / "origin.json";
+  const Json origin = read_json_file(file);
+  try {
+    return {.command = origin.at("command").get<std::string>(), .machine = origin.at("machine").get<std::string>()};
+  } catch (const Json::exception& e) {
+    throw bad_input("'{}' is damaged: {}", file.string(), e.what());
+  }
+}
+
 std::string run_page(const Plan& plan, const std::vector<SummaryRow>& rows, const Origin& origin) {
   Json data = {{"kind", "run"},
                {"title", "Regret of " + fmt::format("{}", fmt::join(plan.environments(), ", "))},

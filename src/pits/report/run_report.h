@@ -17,6 +17,9 @@ struct Origin {
   std::string machine;
 };
 
+// From origin.json of a run directory.
+Origin read_origin(const std::filesystem::path& directory);
+
 std::string run_page(const Plan& plan, const std::vector<SummaryRow>& rows, const Origin& origin);
 
 }  // namespace pits
