@@ -40,7 +40,7 @@ BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension
 // b grows by half the squared residual against the old mean over the predictive variance: the same as
 // b0 + ½(yᵀy − meanᵀ precision mean), without its cancellation.
 void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
-  if (x.size() != mean_.size()) throw bad_input("bayes_linear: x has {} numbers, not {}", mean_.size(), x.size());
+  if (x.size() != mean_.size()) throw bad_input("bayes_linear: x must have {} numbers, not {}", mean_.size(), x.size());
   if (!x.allFinite() || !std::isfinite(y)) throw bad_input("bayes_linear: the observation is not finite");
   const double residual = y - x.dot(mean_);
   const double leverage = cholesky_.matrixL().solve(x).squaredNorm();
