@@ -52,6 +52,26 @@ TEST(Optimizer, AdagradByHand) {
 }
 
 // Mean squares 1, 1, 7/4.
+// From 1 the mean of squares is 0.75 + 0.25·4 = 1.75, then 0.75·1.75 + 0.25·1 = 1.5625 = 1.25².
+TEST(Optimizer, RmspropMayStartWithAMeanOfSquares) {
+  expect_path({.rule = Rule::rmsprop, .step = 0.1, .second_moment = 0.75, .first_square = 1.0}, {2, -1},
+              {1.0 + 0.2 / std::sqrt(1.75), 1.0 + 0.2 / std::sqrt(1.75) - 0.1 / 1.25});
+}
+
+TEST(Optimizer, RestartBringsBackTheFirstStepOfTheSchedule) {
+  for (const bool restart : {false, true}) {
+    Optimizer<double> optimizer(
+        {.rule = Rule::sgd, .step = 0.1, .schedule = Schedule::inverse, .decay = 0.5, .restart = restart});
+    Matrix<double> theta(1, 1), velocity(1, 1);
+    optimizer.begin_training();
+    for (int k = 0; k < 4; ++k) optimizer.ascend(theta, velocity);
+    EXPECT_DOUBLE_EQ(optimizer.next_step_size(), 0.1 / 3.0);
+    optimizer.begin_training();
+    EXPECT_DOUBLE_EQ(optimizer.next_step_size(), restart ? 0.1 : 0.1 / 3.0);
+    EXPECT_EQ(optimizer.steps_done(), 4);
+  }
+}
+
 TEST(Optimizer, RmspropByHand) {
   expect_path({.rule = Rule::rmsprop, .step = 0.1, .second_moment = 0.75}, {2, -1, 2}, {1.2, 1.1, 1.2511857892});
 }

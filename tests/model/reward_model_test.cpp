@@ -82,18 +82,19 @@ TEST(Initialise, PriorHasTheVarianceOfThePrior) {
 }
 
 // U(−r, r): variance r²/3, fourth moment r⁴/5, so the variance has standard error r²√((1/5 − 1/9)/n).
-TEST(Initialise, UniformFillsItsRange) {
+TEST(Initialise, UniformFillsItsRangeAndLeavesBiasesAtZero) {
   const double r = 0.3;
   const Particles theta = first_particles({.hidden = {5}, .init = Init::uniform, .init_range = r}, 2000);
-  const Moments m = moments(theta, 0, 59);
+  const Moments m = moments(theta, 0, 30);
   const auto n = static_cast<double>(m.n);
   EXPECT_NEAR(m.mean, 0.0, 4.5 * r / std::sqrt(3.0 * n));
   EXPECT_NEAR(m.variance, r * r / 3.0, 4.5 * r * r * std::sqrt((1.0 / 5.0 - 1.0 / 9.0) / n));
   const auto [low, high] = std::ranges::minmax(theta.flat());
   EXPECT_GE(low, -0.3F);
   EXPECT_LE(high, 0.3F);
-  EXPECT_LT(low, -0.2999F);  // n = 118,000 draws: the extremes miss the ends by about 2r/n
+  EXPECT_LT(low, -0.2999F);  // n = 100,000 draws: the extremes miss the ends by about 2r/n
   EXPECT_GT(high, 0.2999F);
+  for (const std::size_t l : {30U, 34U, 55U, 58U}) EXPECT_EQ(theta(7, l), 0.0F);
 }
 
 TEST(Initialise, LearnedNoiseIsDrawnFromItsPrior) {

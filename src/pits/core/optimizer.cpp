@@ -1,5 +1,6 @@
 #include "pits/core/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace pits {
@@ -85,7 +86,10 @@ Fields fields(OptimizerConfig& c) {
       .add("clip", c.clip, "largest norm of a particle's velocity; 0 does not clip", at_least(0))
       .add("momentum", c.momentum, "Adam's beta1", between(0, 0.9999))
       .add("second_moment", c.second_moment, "Adam's beta2, RMSProp's rho", between(0, 0.999999))
-      .add("epsilon", c.epsilon, "added to the root; sign: v/(|v| + epsilon)", at_least(1e-30));
+      .add("epsilon", c.epsilon, "added to the root; sign: v/(|v| + epsilon)", at_least(1e-30))
+      .add("first_square", c.first_square, "where RMSProp's mean of squares starts; TensorFlow's starts at 1",
+           at_least(0))
+      .add("restart", c.restart, "every training starts the schedule anew");
 }
 
 double step_size(const OptimizerConfig& config, std::int64_t steps_done) {
@@ -111,13 +115,21 @@ void clip_rows(MatrixView<T> velocity, double limit) {
 }
 
 template <class T>
+void Optimizer<T>::begin_training() {
+  if (config_.restart) schedule_start_ = steps_done_;
+}
+
+template <class T>
 void Optimizer<T>::ascend(MatrixView<T> theta, MatrixView<T> velocity) {
   check_blocks<T>(theta, velocity);
   clip_rows(velocity, config_.clip);
   const bool needs_first = config_.rule == Rule::adam;
   const bool needs_second = config_.rule != Rule::sgd && config_.rule != Rule::sign;
   if (needs_first && first_.size() != theta.size()) first_.reshape(theta.rows(), theta.cols());
-  if (needs_second && second_.size() != theta.size()) second_.reshape(theta.rows(), theta.cols());
+  if (needs_second && second_.size() != theta.size()) {
+    second_.reshape(theta.rows(), theta.cols());
+    if (config_.rule == Rule::rmsprop) std::ranges::fill(second_.flat(), static_cast<T>(config_.first_square));
+  }
 
   const double step = next_step_size();
   ++steps_done_;

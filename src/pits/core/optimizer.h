@@ -30,6 +30,8 @@ struct OptimizerConfig {
   double momentum = 0.9;         // Adam's β₁
   double second_moment = 0.999;  // Adam's β₂; RMSProp's ρ
   double epsilon = 1e-8;         // added to the root; sign: v/(|v| + epsilon)
+  double first_square = 0.0;     // RMSProp: where the mean of squares starts; TensorFlow's starts at 1
+  bool restart = false;          // every training starts the schedule anew
 };
 Fields fields(OptimizerConfig& config);
 
@@ -47,15 +49,19 @@ class Optimizer {
   // One step: θ += rule(velocity). Clips `velocity` in place.
   void ascend(MatrixView<T> theta, MatrixView<T> velocity);
 
-  double next_step_size() const { return step_size(config_, steps_done_); }
+  // A new training begins: the schedule starts anew where the config says so.
+  void begin_training();
+
+  double next_step_size() const { return step_size(config_, steps_done_ - schedule_start_); }
   std::int64_t steps_done() const { return steps_done_; }
   const OptimizerConfig& config() const { return config_; }
 
  private:
   OptimizerConfig config_;
   std::int64_t steps_done_ = 0;
-  Matrix<T> first_;   // Adam's mean of velocities (M,P)
-  Matrix<T> second_;  // mean or sum of squared velocities (M,P)
+  std::int64_t schedule_start_ = 0;  // steps done when the schedule began
+  Matrix<T> first_;                  // Adam's mean of velocities (M,P)
+  Matrix<T> second_;                 // mean or sum of squared velocities (M,P)
 };
 
 extern template class Optimizer<float>;

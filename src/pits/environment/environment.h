@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "pits/core/matrix.h"
@@ -25,6 +26,7 @@ struct EnvironmentSetup {
   std::uint64_t seed = 0;
   std::uint32_t realization = 0;
   std::size_t steps = 2000;  // T: some problems standardise over the rows of a realization
+  std::string data_dir{};    // where data files are looked for first; empty: $PITS_DATA, then the cache
 };
 
 class Environment {
@@ -34,6 +36,10 @@ class Environment {
   virtual std::size_t actions() const = 0;       // K
   // Rounds after which the problem ends, whatever was asked for.
   virtual std::size_t horizon() const { return std::numeric_limits<std::size_t>::max(); }
+  // What a table that shows this problem must say about its data, e.g. that it is a subset; empty: nothing.
+  virtual std::string remark() const { return {}; }
+  // SHA-256 of the data that the rounds come from; empty for a formula.
+  virtual std::string data_sha256() const { return {}; }
   virtual void draw(std::size_t t, Round& round) const = 0;
 };
 

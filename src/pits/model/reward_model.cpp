@@ -41,14 +41,17 @@ Fields fields(ModelConfig& c) {
       .add("noise_sd", c.noise_sd, "its standard deviation; where learned, the centre of its prior", above(0))
       .add("noise_log_sd", c.noise_log_sd, "learned noise: prior standard deviation of log sigma", above(0))
       .add("prior", c.prior, "prior precision: the same for all parameters, or times the layer's fan-in")
-      .add("prior_precision", c.prior_precision, "precision of the Gaussian prior", above(0))
+      .add("prior_precision", c.prior_precision, "precision of the Gaussian prior; 0: none", at_least(0))
       .add("init", c.init, "first particles: prior, fan-in (variance 1/(inputs+1), biases 0) or uniform")
-      .add("init_range", c.init_range, "init=uniform draws from (-range, range)", above(0));
+      .add("init_range", c.init_range, "init=uniform draws weights from (-range, range), biases are 0", above(0));
 }
 
 RewardModel::RewardModel(const ModelConfig& config, std::size_t context_size, std::size_t actions)
     : config_(checked(config)), network_(context_size, hidden_layers(config), actions, config.activation) {
   if (context_size == 0) throw bad_input("a model needs contexts of at least 1 number");
+  if (config.init == Init::prior && config.prior_precision == 0.0) {
+    throw bad_input("prior_precision must be above 0 where init=prior draws from it; init=fan-in needs no prior");
+  }
   if (actions == 0) throw bad_input("a model needs at least 1 action");
 }
 
@@ -87,7 +90,7 @@ void RewardModel::initialise(Stream& stream, MatrixView<float> theta) const {
         const auto range = static_cast<float>(config_.init_range);
         const auto draw = [&] { return range * (2.0F * stream.uniform_float() - 1.0F); };
         std::ranges::generate(weights, draw);
-        std::ranges::generate(biases, draw);
+        std::ranges::fill(biases, 0.0F);
       }
     }
     for (float& log_sd : particle.subspan(network_.parameters())) {

@@ -45,7 +45,7 @@ struct ModelConfig {
   double noise_log_sd = 1.0;  // learned: sd of log σ under its prior
   PriorScale prior = PriorScale::fan_in;
   double prior_precision = 1.0;  // of every weight and bias; fan_in multiplies it by the layer's inputs
-  Init init = Init::prior;       // fan_in: weights of variance 1/(inputs+1), biases 0; uniform: U(−range, range)
+  Init init = Init::prior;       // fan_in: weights of variance 1/(inputs+1), biases 0; uniform: U(−range, range), biases 0
   double init_range = 0.3;
 };
 Fields fields(ModelConfig& config);

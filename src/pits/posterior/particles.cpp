@@ -13,10 +13,19 @@ bool diverged(ParticlesView theta) {
   return !std::ranges::all_of(theta.flat(), [](float x) { return std::abs(x) <= largest_parameter; });
 }
 
+float likelihood_scale(LikelihoodScale scale, std::size_t observations, std::size_t batch) {
+  switch (scale) {
+    case LikelihoodScale::data: return static_cast<float>(observations) / static_cast<float>(batch);
+    case LikelihoodScale::minibatch: return 1.0F;
+    case LikelihoodScale::mean: return 1.0F / static_cast<float>(batch);
+  }
+  throw failed("likelihood scale {} is not in the enumeration", static_cast<int>(scale));
+}
+
 }  // namespace
 
 const std::vector<std::string>& EnumNames<LikelihoodScale>::names() {
-  static const std::vector<std::string> names = {"data", "minibatch"};
+  static const std::vector<std::string> names = {"data", "minibatch", "mean"};
   return names;
 }
 
@@ -27,7 +36,7 @@ Fields fields(ParticleConfig& c) {
       .merge(fields(c.model))
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement", at_least(1))
-      .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B) or minibatch (1)")
+      .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B), minibatch (1) or mean (1/B)")
       .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0));
 }
 
@@ -55,6 +64,7 @@ void ParticlePosterior::observe(const Observation& observation) {
 
 void ParticlePosterior::train(int steps) {
   if (history_.size() == 0) throw failed("train: no observation yet");
+  mover_.begin_training();
   for (int i = 0; i < steps; ++i) {
     train_step();
     if (!diverged(theta_)) continue;
@@ -69,9 +79,7 @@ void ParticlePosterior::train_step() {
   Stream draws(address_);
   history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
   // The one place where the likelihood is scaled to the t observations.
-  batch_.likelihood_scale = config_.scale == LikelihoodScale::data
-                                ? static_cast<float>(history_.size()) / static_cast<float>(config_.batch)
-                                : 1.0F;
+  batch_.likelihood_scale = likelihood_scale(config_.scale, history_.size(), batch_.size());
   model_.score(theta_, batch_, workspace_, score_);
   mover_.step(theta_, score_);
 }

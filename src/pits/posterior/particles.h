@@ -10,8 +10,8 @@
 namespace pits {
 
 // What the sum over a minibatch of B of the t observations kept is multiplied by: t/B, which estimates the sum over all
-// of them (docs/method.md), or 1, as the paper's released code does.
-enum class LikelihoodScale { data, minibatch };
+// of them (docs/method.md), 1, as the paper's released code does, or 1/B, the mean that the showdown's networks fit.
+enum class LikelihoodScale { data, minibatch, mean };
 template <>
 struct EnumNames<LikelihoodScale> {
   static const std::vector<std::string>& names();
