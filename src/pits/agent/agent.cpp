@@ -27,6 +27,13 @@ void check_context(ContextView x, const AgentSetup& setup) {
 
 }  // namespace
 
+bool Agent::draw_rewards(ContextView, std::uint32_t, std::span<double>) const { return false; }
+
+Stream posterior_stream(const AgentSetup& setup, std::uint32_t draw) {
+  return Stream(
+      {.seed = setup.seed, .realization = setup.realization, .purpose = Purpose::posterior_draw, .step = draw});
+}
+
 std::size_t ActionSet::count(std::size_t K) const {
   return allowed.empty() ? K : static_cast<std::size_t>(std::ranges::count_if(allowed, [](auto m) { return m != 0; }));
 }

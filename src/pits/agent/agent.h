@@ -55,6 +55,9 @@ class Agent : public Policy {
   virtual void learn(std::span<const Feedback> events) = 0;
   // An immutable copy for concurrent readers.
   virtual std::unique_ptr<const Policy> snapshot() const = 0;
+  // The mean reward of every action at x, (K), under one draw from what the agent believes: draws 0, 1, ... are
+  // independent ones, or particle after particle. False where the agent holds no posterior to draw from.
+  virtual bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const;
 };
 
 struct AgentSetup {
@@ -66,6 +69,9 @@ struct AgentSetup {
 
 // The stream of a decision's draws.
 Stream decision_stream(const AgentSetup& setup, DecisionId id);
+
+// The stream of a posterior draw that decides nothing.
+Stream posterior_stream(const AgentSetup& setup, std::uint32_t draw);
 
 // The allowed action of highest value; ties go to the lowest index.
 Action best_action(std::span<const float> values, const ActionSet& actions);

@@ -36,6 +36,13 @@ Decision LinTs::choose(const Query& query) const {
   return {.action = best_action(values, query.actions), .propensity = std::nullopt};
 }
 
+bool LinTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
+  Stream stream = posterior_stream(setup_, draw);
+  const Eigen::VectorXd features = with_intercept(x);
+  for (Action a = 0; a < setup_.actions; ++a) out[a] = posteriors_[a].sample(stream).dot(features);
+  return true;
+}
+
 void LinTs::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {
     check_feedback(event, setup_);

@@ -21,6 +21,8 @@ class LinTs : public Agent {
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LinTs>(*this); }
 
+  bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
+
   const BayesLinear& posterior(Action a) const { return posteriors_[a]; }
 
  private:

@@ -112,6 +112,15 @@ void PiTs::learn(std::span<const Feedback> events) {
   }
 }
 
+bool PiTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
+  const ParticlesView theta = posterior_.particles();
+  Network::Workspace workspace;
+  std::vector<float> values(setup_.actions);
+  posterior_.model().predict(theta.row(draw % theta.rows()), x, workspace, values);
+  std::ranges::copy(values, out.begin());
+  return true;
+}
+
 std::unique_ptr<const Policy> PiTs::snapshot() const {
   const ParticlesView theta = posterior_.particles();
   Particles copy(theta.rows(), theta.cols());

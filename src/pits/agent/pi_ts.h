@@ -43,6 +43,7 @@ class PiTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override;
+  bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
   std::vector<float> probabilities(const Query& query) const;
   const ParticlePosterior& posterior() const { return posterior_; }

@@ -17,6 +17,7 @@ struct RunOptions {
   std::vector<std::string> agents, environments, set, set_env;
   std::optional<std::int64_t> steps, realizations, seed;
   std::int64_t threads = 0;
+  std::string probe;
   std::string out;
   bool resume = false;
   bool json = false;
@@ -31,6 +32,7 @@ ExperimentConfig merged(const RunOptions& options) {
   config.steps = options.steps.value_or(config.steps);
   config.realizations = options.realizations.value_or(config.realizations);
   config.seed = options.seed.value_or(config.seed);
+  if (!options.probe.empty()) config.probe = options.probe;
   config.set.insert(config.set.end(), options.set.begin(), options.set.end());
   config.set_env.insert(config.set_env.end(), options.set_env.begin(), options.set_env.end());
   return config;
@@ -113,6 +115,8 @@ std::function<int()> add_run(CLI::App& app, const Words& words) {
   command->add_option("--threads", options->threads, "threads (default 0: all of the machine)");
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
+  command->add_option("--probe", options->probe,
+                      "posterior: also compare posteriors with the exact one (linear problems)");
   command->add_option("--config", options->config_file, "TOML file (docs/experiments.md); options override it");
   command->add_option("--out", options->out, "run directory for results, curves and the page");
   command->add_flag("--resume", options->resume, "go on with the run in --out, or start it");

@@ -25,13 +25,15 @@ class Reader {
         config.realizations = whole(name, node);
       } else if (name == "seed") {
         config.seed = whole(name, node);
+      } else if (name == "probe") {
+        config.probe = value_text(name, node);
       } else if (name == "set") {
         assignments(name, "", node, config.set);
       } else if (name == "set-env") {
         assignments(name, "", node, config.set_env);
       } else {
-        const Error unknown =
-            unknown_name("key", name, {"agents", "environments", "steps", "realizations", "seed", "set", "set-env"});
+        const Error unknown = unknown_name(
+            "key", name, {"agents", "environments", "steps", "realizations", "seed", "probe", "set", "set-env"});
         throw bad_input("{}: {}", place(node), unknown.what());
       }
     }

@@ -11,6 +11,7 @@ namespace pits {
 namespace {
 
 constexpr std::size_t curve_points = 200;
+constexpr std::size_t probe_points = 20;
 constexpr std::size_t rounds_between_calls = 50;
 
 double thread_cpu_seconds() {
@@ -28,11 +29,24 @@ std::vector<std::size_t> curve_rounds(std::size_t rounds) {
   return at;
 }
 
-Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done) {
+std::vector<std::size_t> probe_rounds(std::size_t rounds) {
+  std::vector<std::size_t> at;
+  const double first = std::min<double>(20.0, static_cast<double>(rounds));
+  for (std::size_t i = 0; i < probe_points; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(probe_points - 1);
+    const auto t = static_cast<std::size_t>(std::llround(first * std::pow(static_cast<double>(rounds) / first, share)));
+    if (at.empty() || t > at.back()) at.push_back(t);
+  }
+  return at;
+}
+
+Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done,
+                      Probe* probe) {
   Trajectory path;
   path.rounds = std::min(steps, environment.horizon());
   path.pulls.resize(environment.actions());
   const std::vector<std::size_t> recorded = curve_rounds(path.rounds);
+  const std::vector<std::size_t> probed = probe == nullptr ? std::vector<std::size_t>{} : probe_rounds(path.rounds);
   Round round;
   for (std::size_t t = 0; t < path.rounds; ++t) {
     environment.draw(t, round);
@@ -42,6 +56,11 @@ Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t 
     const Feedback event{.x = round.context, .action = decision.action, .reward = static_cast<float>(reward), .id = t};
     agent.learn({&event, 1});
     path.seconds += thread_cpu_seconds() - before;
+
+    if (probe != nullptr) {
+      probe->observe(event);
+      if (t + 1 == probed[path.readings.size()]) path.readings.push_back(probe->measure(agent));
+    }
 
     path.regret += round.best_mean() - reward;
     path.uniform_regret += round.best_mean() - round.even_reward();

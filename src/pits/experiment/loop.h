@@ -10,12 +10,18 @@
 
 namespace pits {
 
+// How far an agent's posterior is from the exact one, and how far as many exact draws would be.
+struct Reading {
+  double w2, floor;
+};
+
 struct Trajectory {
   std::size_t rounds = 0;
   double regret = 0.0;               // Σ_t best_t − r_t
   double uniform_regret = 0.0;       // Σ_t best_t − mean_a r_ta: what uniform play pays on the same rounds
   std::vector<double> curve;         // cumulative regret at curve_rounds(rounds)
   std::vector<std::uint64_t> pulls;  // (K)
+  std::vector<Reading> readings{};   // at probe_rounds(rounds), where a probe looked; else empty
   double seconds = 0.0;              // CPU time of choose and learn
 
   double normalized_regret() const { return 100.0 * regret / uniform_regret; }
@@ -27,7 +33,19 @@ std::vector<std::size_t> curve_rounds(std::size_t rounds);
 // Called every few rounds with the number done since the last call; may throw to stop the run.
 using RoundsDone = std::function<void(std::size_t)>;
 
+// Looks at the agent from outside; costs it no time and no random draws.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+  virtual void observe(const Feedback& event) = 0;
+  virtual Reading measure(const Agent& agent) = 0;
+};
+
+// The rounds, counted from 1, after which a probe measures: 20 of them, evenly spaced in log t from 20 on.
+std::vector<std::size_t> probe_rounds(std::size_t rounds);
+
 Trajectory run_rounds(
-    Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done = [](std::size_t) {});
+    Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done = [](std::size_t) {},
+    Probe* probe = nullptr);
 
 }  // namespace pits

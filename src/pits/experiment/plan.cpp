@@ -4,6 +4,7 @@
 #include <set>
 
 #include "pits/core/kernels.h"
+#include "pits/experiment/posterior_probe.h"
 #include "pits/revision.h"
 #include "pits/version.h"
 
@@ -94,7 +95,9 @@ Plan::Plan(const ExperimentConfig& config) : Plan(config, Untried{}) { try_out()
 Plan::Plan(const ExperimentConfig& config, Untried)
     : steps_(positive(config.steps, "steps", 4'000'000'000)),
       realizations_(positive(config.realizations, "realizations", 1'000'000)),
-      seed_(static_cast<std::uint64_t>(config.seed)) {
+      seed_(static_cast<std::uint64_t>(config.seed)),
+      probe_(config.probe) {
+  if (!probe_.empty() && probe_ != "posterior") throw unknown_name("probe", probe_, {"posterior"});
   if (config.seed < 0) throw bad_input("seed must be at least 0, not {}", config.seed);
   if (config.agents.empty()) throw bad_input("no agent given: --agent NAME; 'pits list agents' shows them");
   if (config.environments.empty())
@@ -119,7 +122,8 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
                .environments = labels_in(resolved.at("environments")),
                .steps = resolved.at("steps").get<std::int64_t>(),
                .realizations = resolved.at("realizations").get<std::int64_t>(),
-               .seed = resolved.at("seed").get<std::int64_t>()},
+               .seed = resolved.at("seed").get<std::int64_t>(),
+               .probe = resolved.value("probe", "")},
               Untried{});  // a label alone may not fit: what --set adds to it comes only now
     restore_fields(plan.agents_, resolved.at("agents"));
     restore_fields(plan.environments_, resolved.at("environments"));
@@ -134,9 +138,11 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
 void Plan::try_out() const {
   for (const NamedEnvironment& env : environments_) {
     const auto environment = env.recipe->make({.seed = seed_, .realization = 0, .steps = steps_});
+    const auto probe = make_probe(*environment);
     for (const NamedAgent& agent : agents_) {
       try {
-        agent.recipe->make({environment->context_size(), environment->actions(), seed_, 0});
+        const auto made = agent.recipe->make({environment->context_size(), environment->actions(), seed_, 0});
+        if (probe) probe->measure(*made);
       } catch (const Error& e) {
         throw bad_input("agent '{}' on '{}': {}", agent.spec.text, env.spec.text, e.what());
       } catch (const std::bad_alloc&) {
@@ -160,7 +166,8 @@ Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
   const auto agent =
       agents_[cell.agent].recipe->make({environment->context_size(), environment->actions(), seed_, cell.realization});
   try {
-    return run_rounds(*agent, *environment, steps_, done);
+    const auto probe = make_probe(*environment);
+    return run_rounds(*agent, *environment, steps_, done, probe.get());
   } catch (const Error& e) {
     throw Error(e.kind(), fmt::format("agent '{}' on '{}', realization {}: {}", agents_[cell.agent].spec.text,
                                       environments_[cell.environment].spec.text, cell.realization, e.what()));
@@ -170,15 +177,24 @@ Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
 std::vector<std::string> Plan::agents() const { return labels(agents_); }
 std::vector<std::string> Plan::environments() const { return labels(environments_); }
 
+std::unique_ptr<Probe> Plan::make_probe(const Environment& environment) const {
+  if (probe_.empty()) return nullptr;
+  const auto* linear = dynamic_cast<const Linear*>(&environment);
+  if (linear == nullptr) throw bad_input("probe=posterior knows the exact posterior of linear and sparse_linear only");
+  return std::make_unique<PosteriorProbe>(*linear, steps_);
+}
+
 nlohmann::ordered_json Plan::resolved() const {
-  return {{"version", version},
-          {"revision", revision},
-          {"simd", simd_target()},
-          {"seed", seed_},
-          {"steps", steps_},
-          {"realizations", realizations_},
-          {"agents", resolved_specs(agents_)},
-          {"environments", resolved_specs(environments_)}};
+  nlohmann::ordered_json all = {{"version", version},
+                                {"revision", revision},
+                                {"simd", simd_target()},
+                                {"seed", seed_},
+                                {"steps", steps_},
+                                {"realizations", realizations_},
+                                {"agents", resolved_specs(agents_)},
+                                {"environments", resolved_specs(environments_)}};
+  if (!probe_.empty()) all["probe"] = probe_;
+  return all;
 }
 
 }  // namespace pits

@@ -21,6 +21,7 @@ struct ExperimentConfig {
   std::int64_t seed = 0;
   std::vector<std::string> set{};      // agent.field=value, for every agent of that name
   std::vector<std::string> set_env{};  // field=value, or environment.field=value
+  std::string probe{};                 // "posterior": compare posteriors with the exact one, on linear problems
 };
 
 struct Cell {
@@ -46,6 +47,7 @@ class Plan {
   std::size_t steps() const { return steps_; }
   std::size_t realizations() const { return realizations_; }
   std::uint64_t seed() const { return seed_; }
+  bool probes() const { return !probe_.empty(); }
   // Everything that the results depend on, all defaults spelt out.
   nlohmann::ordered_json resolved() const;
 
@@ -62,6 +64,7 @@ class Plan {
   struct Untried {};
 
   Plan(const ExperimentConfig& config, Untried);
+  std::unique_ptr<Probe> make_probe(const Environment& environment) const;  // none where none was asked for
   void try_out() const;
 
   std::vector<NamedAgent> agents_;
@@ -69,6 +72,7 @@ class Plan {
   std::size_t steps_;
   std::size_t realizations_;
   std::uint64_t seed_;
+  std::string probe_;
 };
 
 }  // namespace pits

@@ -14,16 +14,33 @@ namespace fs = std::filesystem;
 
 Json to_json(const Plan& plan, std::size_t index, const Trajectory& path) {
   const Cell cell = plan.cell(index);
-  return {{"cell", index},
-          {"agent", plan.agents()[cell.agent]},
-          {"env", plan.environments()[cell.environment]},
-          {"realization", cell.realization},
-          {"rounds", path.rounds},
-          {"regret", path.regret},
-          {"uniform_regret", path.uniform_regret},
-          {"normalized_regret", path.normalized_regret()},
-          {"pulls", path.pulls},
-          {"curve", path.curve}};
+  Json json = {{"cell", index},
+               {"agent", plan.agents()[cell.agent]},
+               {"env", plan.environments()[cell.environment]},
+               {"realization", cell.realization},
+               {"rounds", path.rounds},
+               {"regret", path.regret},
+               {"uniform_regret", path.uniform_regret},
+               {"normalized_regret", path.normalized_regret()},
+               {"pulls", path.pulls},
+               {"curve", path.curve}};
+  if (!plan.probes()) return json;
+  for (const Reading& reading : path.readings) {
+    json["posterior_w2"].push_back(reading.w2);
+    json["posterior_floor"].push_back(reading.floor);
+  }
+  return json;
+}
+
+std::vector<Reading> readings_in(const Json& cell, std::size_t rounds) {
+  const auto w2 = cell.at("posterior_w2").get<std::vector<double>>();
+  const auto floor = cell.at("posterior_floor").get<std::vector<double>>();
+  if (w2.size() != probe_rounds(rounds).size() || floor.size() != w2.size()) {
+    throw bad_input("posterior_w2 has {} readings", w2.size());
+  }
+  std::vector<Reading> readings(w2.size());
+  for (std::size_t i = 0; i < w2.size(); ++i) readings[i] = {.w2 = w2[i], .floor = floor[i]};
+  return readings;
 }
 
 // Throws where the file is of another cell or its parts do not fit together.
@@ -34,6 +51,7 @@ Trajectory from_json(const Plan& plan, std::size_t index, const Json& cell) {
   path.uniform_regret = cell.at("uniform_regret").get<double>();
   path.pulls = cell.at("pulls").get<std::vector<std::uint64_t>>();
   path.curve = cell.at("curve").get<std::vector<double>>();
+  if (plan.probes()) path.readings = readings_in(cell, path.rounds);
   const Json expected = to_json(plan, index, path);
   for (const char* key : {"cell", "agent", "env", "realization"}) {
     if (cell.at(key) != expected.at(key))

@@ -19,17 +19,32 @@ double std_of(const std::vector<double>& values, double mean) {
   return std::sqrt(square / static_cast<double>(values.size() - 1));
 }
 
+// Reading i of every realization.
+void add_readings(const std::vector<std::vector<Reading>>& paths, SummaryRow& row) {
+  for (std::size_t i = 0; i < paths.front().size(); ++i) {
+    std::vector<double> w2, floor;
+    for (const auto& readings : paths) {
+      w2.push_back(readings.at(i).w2);
+      floor.push_back(readings.at(i).floor);
+    }
+    row.posterior_w2.push_back(statistics(w2));
+    row.posterior_floor.push_back(mean_of(floor));
+  }
+}
+
 SummaryRow summarise_group(const Plan& plan, const Results& results, std::size_t first_cell) {
   SummaryRow row{};
   const Cell cell = plan.cell(first_cell);
   row.agent = plan.agents()[cell.agent];
   row.environment = plan.environments()[cell.environment];
   std::vector<double> regrets;
-  std::vector<std::vector<double>> curves;  // (points, R)
+  std::vector<std::vector<double>> curves;     // (points, R)
+  std::vector<std::vector<Reading>> readings;  // (R, readings)
   for (std::size_t i = first_cell; i < first_cell + plan.realizations(); ++i) {
     const Trajectory path = results.get(i);
     row.finals.push_back(path.normalized_regret());
     regrets.push_back(path.regret);
+    readings.push_back(path.readings);
     row.seconds += path.seconds;
     row.curve_rounds = curve_rounds(path.rounds);
     curves.resize(path.curve.size());
@@ -41,6 +56,7 @@ SummaryRow summarise_group(const Plan& plan, const Results& results, std::size_t
   }
   row.normalized_regret = statistics(row.finals);
   row.regret = statistics(regrets);
+  add_readings(readings, row);
   for (const auto& values : curves) {
     row.curve_mean.push_back(mean_of(values));
     row.curve_std.push_back(std_of(values, row.curve_mean.back()));
@@ -79,6 +95,12 @@ nlohmann::ordered_json summary_line(const Plan& plan, const SummaryRow& row, boo
       {"seed", plan.seed()},
       {"normalized_regret", {{"mean", n.mean}, {"std", n.std}, {"se", n.se}, {"median", n.median}}},
       {"regret", {{"mean", row.regret.mean}, {"std", row.regret.std}, {"se", row.regret.se}}}};
+  if (!row.posterior_w2.empty()) {
+    line["posterior_rounds"] = probe_rounds(row.curve_rounds.back());
+    for (const Statistics& s : row.posterior_w2) line["posterior_w2"].push_back(s.mean);
+    for (const Statistics& s : row.posterior_w2) line["posterior_w2_se"].push_back(s.se);
+    line["posterior_floor"] = row.posterior_floor;
+  }
   if (with_seconds) line["seconds"] = row.seconds;
   return line;
 }

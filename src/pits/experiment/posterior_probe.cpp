@@ -1,0 +1,120 @@
+#include "pits/experiment/posterior_probe.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "pits/core/error.h"
+
+namespace pits {
+namespace {
+
+double density(double z) { return std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi); }
+
+// Φ⁻¹ by bisection and Newton steps on std::erfc; exact to rounding, and called for 19 fixed levels only.
+double normal_quantile(double u) {
+  double low = -40.0, high = 40.0;
+  for (int i = 0; i < 200 && high - low > 1e-15; ++i) {
+    const double z = 0.5 * (low + high);
+    (0.5 * std::erfc(-z / std::numbers::sqrt2) < u ? low : high) = z;
+  }
+  return 0.5 * (low + high);
+}
+
+// φ at the ends of n slices of equal mass, n+1 numbers; 0 at infinity.
+std::vector<double> slice_densities(std::size_t n) {
+  std::vector<double> at(n + 1, 0.0);
+  for (std::size_t i = 1; i < n; ++i) at[i] = density(normal_quantile(static_cast<double>(i) / static_cast<double>(n)));
+  return at;
+}
+
+}  // namespace
+
+// ∫ (x_i − μ − σ Φ⁻¹(u))² du over the slices; the mean of Φ⁻¹ over slice i is n (φ(z_i) − φ(z_{i+1})).
+double w2_to_normal(std::vector<double> x, double mean, double sd) {
+  std::ranges::sort(x);
+  const auto n = static_cast<double>(x.size());
+  thread_local std::vector<double> phi;
+  if (phi.size() != x.size() + 1) phi = slice_densities(x.size());
+  double square = sd * sd;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double off = x[i] - mean;
+    square += off * off / n - 2.0 * off * sd * (phi[i] - phi[i + 1]);
+  }
+  return std::sqrt(std::max(square, 0.0));
+}
+
+// E W2² = 2 − 2 Σ_i E x_(i) (φ(z_i) − φ(z_{i+1})), with the expected order statistics
+// E x_(i) = n C(n−1, i−1) ∫ z Φ^{i−1} (1 − Φ)^{n−i} φ dz by the trapezoid rule, exact to rounding for such integrands.
+double w2_square_of_draws(std::size_t n) {
+  const std::vector<double> phi = slice_densities(n);
+  constexpr double end = 9.0, step = 0.01;
+  double square = 2.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto below = static_cast<double>(i), above = static_cast<double>(n - 1 - i);
+    const double choose = std::lgamma(below + above + 1.0) - std::lgamma(below + 1.0) - std::lgamma(above + 1.0);
+    double expected = 0.0;
+    for (double z = -end; z <= end; z += step) {
+      const double left = 0.5 * std::erfc(-z / std::numbers::sqrt2);
+      const double right = 0.5 * std::erfc(z / std::numbers::sqrt2);
+      expected += z * std::exp(choose + below * std::log(left) + above * std::log(right)) * density(z) * step;
+    }
+    square -= 2.0 * static_cast<double>(n) * expected * (phi[i] - phi[i + 1]);
+  }
+  return square;
+}
+
+PosteriorProbe::PosteriorProbe(const Linear& problem, std::size_t steps) : problem_(problem) {
+  const auto d = static_cast<Eigen::Index>(problem.context_size());
+  Round round;
+  for (std::size_t i = 0; i < contexts; ++i) {
+    problem.draw(steps + i, round);
+    tests_.push_back(Eigen::Map<const Eigen::VectorXf>(round.context.data(), d).cast<double>());
+  }
+  precision_.assign(problem.actions(), static_cast<double>(d) * Eigen::MatrixXd::Identity(d, d));
+  moment_.assign(problem.actions(), Eigen::VectorXd::Zero(d));
+  for (std::size_t a = 0; a < problem.actions(); ++a) {
+    if (problem.noise_sd(a) > 0.0) continue;
+    throw bad_input("probe=posterior needs noise: without it the exact posterior is a point");
+  }
+}
+
+void PosteriorProbe::observe(const Feedback& event) {
+  const double precision = 1.0 / std::pow(problem_.noise_sd(event.action), 2);
+  const Eigen::VectorXd x =
+      Eigen::Map<const Eigen::VectorXf>(event.x.data(), static_cast<Eigen::Index>(event.x.size())).cast<double>();
+  precision_[event.action].selfadjointView<Eigen::Lower>().rankUpdate(x, precision);
+  moment_[event.action] += precision * static_cast<double>(event.reward) * x;
+}
+
+PosteriorProbe::Normal PosteriorProbe::exact(std::size_t context, Action a) const {
+  const Eigen::LLT<Eigen::MatrixXd> cholesky(precision_[a]);
+  const Eigen::VectorXd solved = cholesky.solve(tests_[context]);  // Σ x
+  return {.mean = solved.dot(moment_[a]), .sd = std::sqrt(solved.dot(tests_[context]))};
+}
+
+Reading PosteriorProbe::measure(const Agent& agent) {
+  const std::size_t K = problem_.actions();
+  std::vector<double> rewards(K);
+  std::vector<std::vector<double>> drawn(K, std::vector<double>(draws));
+  double square = 0.0, variance = 0.0;
+  for (std::size_t c = 0; c < contexts; ++c) {
+    const Eigen::VectorXf x = tests_[c].cast<float>();
+    for (std::uint32_t k = 0; k < draws; ++k) {
+      if (!agent.draw_rewards({x.data(), static_cast<std::size_t>(x.size())}, k, rewards)) {
+        throw bad_input("probe=posterior: the agent holds no posterior to draw from");
+      }
+      for (std::size_t a = 0; a < K; ++a) drawn[a][k] = rewards[a];
+    }
+    for (Action a = 0; a < K; ++a) {
+      const Normal normal = exact(c, a);
+      square += std::pow(w2_to_normal(drawn[a], normal.mean, normal.sd), 2);
+      variance += normal.sd * normal.sd;
+    }
+  }
+  const auto marginals = static_cast<double>(contexts * K);
+  return {.w2 = std::sqrt(square / marginals), .floor = std::sqrt(unit_floor_ * variance / marginals)};
+}
+
+}  // namespace pits
