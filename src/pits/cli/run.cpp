@@ -17,7 +17,7 @@ struct RunOptions {
   std::vector<std::string> agents, environments, set, set_env;
   std::optional<std::int64_t> steps, realizations, seed;
   std::int64_t threads = 0;
-  std::string out;
+  std::string out, data_dir;
   bool resume = false;
   bool json = false;
 };
@@ -31,6 +31,7 @@ ExperimentConfig merged(const RunOptions& options) {
   config.steps = options.steps.value_or(config.steps);
   config.realizations = options.realizations.value_or(config.realizations);
   config.seed = options.seed.value_or(config.seed);
+  config.data_dir = options.data_dir;
   config.set.insert(config.set.end(), options.set.begin(), options.set.end());
   config.set_env.insert(config.set_env.end(), options.set_env.begin(), options.set_env.end());
   return config;
@@ -114,6 +115,7 @@ std::function<int()> add_run(CLI::App& app, const Words& words) {
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
   command->add_option("--config", options->config_file, "TOML file (docs/experiments.md); options override it");
+  command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
   command->add_option("--out", options->out, "run directory for results, curves and the page");
   command->add_flag("--resume", options->resume, "go on with the run in --out, or start it");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
