@@ -18,7 +18,7 @@ struct RunOptions {
   std::optional<std::int64_t> steps, realizations, seed;
   std::int64_t threads = 0;
   std::string probe;
-  std::string out;
+  std::string out, data_dir;
   bool resume = false;
   bool json = false;
 };
@@ -33,6 +33,7 @@ ExperimentConfig merged(const RunOptions& options) {
   config.realizations = options.realizations.value_or(config.realizations);
   config.seed = options.seed.value_or(config.seed);
   if (!options.probe.empty()) config.probe = options.probe;
+  config.data_dir = options.data_dir;
   config.set.insert(config.set.end(), options.set.begin(), options.set.end());
   config.set_env.insert(config.set_env.end(), options.set_env.begin(), options.set_env.end());
   return config;
@@ -118,6 +119,7 @@ std::function<int()> add_run(CLI::App& app, const Words& words) {
   command->add_option("--probe", options->probe,
                       "posterior: also compare posteriors with the exact one (linear problems)");
   command->add_option("--config", options->config_file, "TOML file (docs/experiments.md); options override it");
+  command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
   command->add_option("--out", options->out, "run directory for results, curves and the page");
   command->add_flag("--resume", options->resume, "go on with the run in --out, or start it");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");

@@ -1,6 +1,10 @@
 #include "pits/environment/catalogue.h"
 
+#include "pits/environment/classification.h"
+#include "pits/environment/financial.h"
+#include "pits/environment/known_rewards.h"
 #include "pits/environment/linear.h"
+#include "pits/environment/mushroom.h"
 #include "pits/environment/wheel.h"
 
 namespace pits {
@@ -25,6 +29,13 @@ const std::vector<EnvironmentEntry>& environment_catalogue() {
       problem<Linear, LinearConfig>("sparse_linear", "rewards linear in a third of the context, 7 actions",
                                     named_dimensions, sparse_linear_preset),
       problem<Wheel, WheelConfig>("wheel", "the rim of a disc pays 50 times as much, for the arm of its quadrant"),
+      problem<Mushroom, MushroomConfig>("mushroom", "to eat a mushroom or not, d = 117"),
+      problem<Statlog, RowsConfig>("statlog", "the class of a space shuttle's state, d = 9, 7 actions"),
+      problem<Covertype, RowsConfig>("covertype", "the cover type of a forest, d = 54, 7 actions"),
+      problem<Adult, RowsConfig>("adult", "a person's occupation, d = 94, 14 actions"),
+      problem<Census, RowsConfig>("census", "a person's occupation in 1990, d = 389, 9 actions"),
+      problem<Financial, FinancialConfig>("financial", "rewards linear in 21 stocks' price changes, 8 actions"),
+      problem<Jester, JesterConfig>("jester", "ratings of 8 jokes by those of 32 others"),
   };
   return catalogue;
 }

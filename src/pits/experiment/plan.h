@@ -22,6 +22,7 @@ struct ExperimentConfig {
   std::vector<std::string> set{};      // agent.field=value, for every agent of that name
   std::vector<std::string> set_env{};  // field=value, or environment.field=value
   std::string probe{};                 // "posterior": compare posteriors with the exact one, on linear problems
+  std::string data_dir{};              // where data files are looked for first; not part of resolved()
 };
 
 struct Cell {
@@ -35,7 +36,7 @@ struct Cell {
 class Plan {
  public:
   explicit Plan(const ExperimentConfig& config);
-  // The plan of a run directory, from its resolved().
+  // The plan of a run directory, from its resolved(); needs no data, for nothing is tried out.
   static Plan from_resolved(const nlohmann::ordered_json& resolved);
 
   std::size_t cells() const { return agents_.size() * environments_.size() * realizations_; }
@@ -48,6 +49,7 @@ class Plan {
   std::size_t realizations() const { return realizations_; }
   std::uint64_t seed() const { return seed_; }
   bool probes() const { return !probe_.empty(); }
+  std::vector<std::string> remarks() const;  // of each environment on its data; empty: nothing to say
   // Everything that the results depend on, all defaults spelt out.
   nlohmann::ordered_json resolved() const;
 
@@ -59,13 +61,17 @@ class Plan {
   struct NamedEnvironment {
     Spec spec;
     std::unique_ptr<EnvironmentRecipe> recipe;
+    std::string data_sha256{};
+    std::string remark{};
+    std::unique_ptr<Environment> tried{};  // kept: all cells share what it has loaded
   };
 
   struct Untried {};
 
   Plan(const ExperimentConfig& config, Untried);
   std::unique_ptr<Probe> make_probe(const Environment& environment) const;  // none where none was asked for
-  void try_out() const;
+  void try_out();
+  EnvironmentSetup setup_of(std::uint32_t realization) const;
 
   std::vector<NamedAgent> agents_;
   std::vector<NamedEnvironment> environments_;
@@ -73,6 +79,7 @@ class Plan {
   std::size_t realizations_;
   std::uint64_t seed_;
   std::string probe_;
+  std::string data_dir_;
 };
 
 }  // namespace pits
