@@ -61,14 +61,6 @@ void print_summary(const Plan& plan, const std::vector<SummaryRow>& rows, bool j
   for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
 }
 
-void write_outcome(const RunDirectory& directory, const Plan& plan, const std::vector<SummaryRow>& rows) {
-  directory.collect();
-  std::string lines;
-  for (const SummaryRow& row : rows) lines += summary_line(plan, row, false).dump() + "\n";
-  write_file_atomically(directory.path() / "summary.jsonl", lines);
-  write_file_atomically(directory.path() / "report.html", run_page(plan, rows, read_origin(directory.path())));
-}
-
 int run(const RunOptions& options, const Words& words) {
   if (options.resume && options.out.empty()) throw bad_usage("--resume needs --out DIR, the run to go on with");
   if (options.threads < 0 || options.threads > most_threads) {

@@ -64,6 +64,8 @@ nlohmann::ordered_json resolved_specs(const std::vector<Named>& things) {
     if constexpr (requires { thing.data_sha256; }) {
       if (!thing.data_sha256.empty()) item["data_sha256"] = thing.data_sha256;
       if (!thing.remark.empty()) item["remark"] = thing.remark;
+      item["contexts"] = thing.shape.contexts;
+      item["actions"] = thing.shape.actions;
     }
     list.push_back(std::move(item));
   }
@@ -80,6 +82,7 @@ void restore_fields(std::vector<Named>& things, const nlohmann::ordered_json& li
     if constexpr (requires { things[i].data_sha256; }) {
       things[i].data_sha256 = list.at(i).value("data_sha256", "");
       things[i].remark = list.at(i).value("remark", "");
+      things[i].shape = {list.at(i).value("contexts", std::size_t{0}), list.at(i).value("actions", std::size_t{0})};
     }
   }
 }
@@ -149,6 +152,7 @@ void Plan::try_out() {
     env.tried = env.recipe->make(setup_of(0));
     env.data_sha256 = env.tried->data_sha256();
     env.remark = env.tried->remark();
+    env.shape = {env.tried->context_size(), env.tried->actions()};
     const auto probe = make_probe(*env.tried);
     for (const NamedAgent& agent : agents_) {
       try {
@@ -196,6 +200,12 @@ std::unique_ptr<Probe> Plan::make_probe(const Environment& environment) const {
   const auto* linear = dynamic_cast<const Linear*>(&environment);
   if (linear == nullptr) throw bad_input("probe=posterior knows the exact posterior of linear and sparse_linear only");
   return std::make_unique<PosteriorProbe>(*linear, steps_);
+}
+
+std::vector<Plan::Shape> Plan::shapes() const {
+  std::vector<Shape> list;
+  for (const NamedEnvironment& env : environments_) list.push_back(env.shape);
+  return list;
 }
 
 std::vector<std::string> Plan::remarks() const {

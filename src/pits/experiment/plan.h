@@ -49,6 +49,10 @@ class Plan {
   std::size_t realizations() const { return realizations_; }
   std::uint64_t seed() const { return seed_; }
   bool probes() const { return !probe_.empty(); }
+  struct Shape {
+    std::size_t contexts, actions;  // d, K
+  };
+  std::vector<Shape> shapes() const;         // of each environment
   std::vector<std::string> remarks() const;  // of each environment on its data; empty: nothing to say
   // Everything that the results depend on, all defaults spelt out.
   nlohmann::ordered_json resolved() const;
@@ -63,6 +67,7 @@ class Plan {
     std::unique_ptr<EnvironmentRecipe> recipe;
     std::string data_sha256{};
     std::string remark{};
+    Shape shape{};
     std::unique_ptr<Environment> tried{};  // kept: all cells share what it has loaded
   };
 

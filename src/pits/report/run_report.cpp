@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "pits/report/page.h"
+#include "pits/report/text_table.h"
 #include "pits/version.h"
 
 namespace pits {
@@ -21,15 +22,6 @@ const SummaryRow& row_of(const std::vector<SummaryRow>& rows, const std::string&
 std::string mean_and_error(const Statistics& s) {
   if (std::isnan(s.mean)) return "-";  // uniform play has no regret here either
   return std::isnan(s.se) ? fmt::format("{:.2f}", s.mean) : fmt::format("{:.2f} ± {:.2f}", s.mean, s.se);
-}
-
-// Characters on screen: continuation bytes of UTF-8 take no place.
-std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string pad_left(std::string_view text, std::size_t to) {
-  return std::string(to - std::min(to, width(text)), ' ') + std::string(text);
 }
 
 // µs a round, over all environments.
@@ -49,10 +41,10 @@ std::string cost(const Plan& plan, const std::vector<SummaryRow>& rows, const st
 std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, bool colour) {
   const std::vector<std::string> agents = plan.agents();
   std::size_t label_width = 5;
-  for (const std::string& agent : agents) label_width = std::max(label_width, width(agent));
+  for (const std::string& agent : agents) label_width = std::max(label_width, display_width(agent));
   std::string header = fmt::format("{:<{}}", "agent", label_width);
   std::vector<std::string> lines = agents;
-  for (std::string& line : lines) line += std::string(label_width - width(line), ' ');
+  for (std::string& line : lines) line += std::string(label_width - display_width(line), ' ');
 
   for (const std::string& env : plan.environments()) {
     std::vector<std::string> cells;
@@ -62,8 +54,8 @@ std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, 
       cells.push_back(mean_and_error(s));
       means.push_back(std::isnan(s.mean) ? std::numeric_limits<double>::infinity() : s.mean);
     }
-    std::size_t column = width(env);
-    for (const std::string& cell : cells) column = std::max(column, width(cell));
+    std::size_t column = display_width(env);
+    for (const std::string& cell : cells) column = std::max(column, display_width(cell));
     header += "  " + pad_left(env, column);
     const auto best = static_cast<std::size_t>(std::ranges::min_element(means) - means.begin());
     for (std::size_t i = 0; i < agents.size(); ++i) {
@@ -91,14 +83,8 @@ Origin read_origin(const std::filesystem::path& directory) {
   }
 }
 
-std::string run_page(const Plan& plan, const std::vector<SummaryRow>& rows, const Origin& origin) {
-  Json data = {{"kind", "run"},
-               {"title", "Regret of " + fmt::format("{}", fmt::join(plan.environments(), ", "))},
-               {"command", origin.command},
-               {"machine", origin.machine},
-               {"version", version},
-               {"seed", plan.seed()},
-               {"steps", plan.steps()},
+Json run_data(const Plan& plan, const std::vector<SummaryRow>& rows) {
+  Json data = {{"steps", plan.steps()},
                {"realizations", plan.realizations()},
                {"agents", plan.agents()},
                {"environments", plan.environments()},
@@ -118,7 +104,26 @@ std::string run_page(const Plan& plan, const std::vector<SummaryRow>& rows, cons
     add("finals", {{"values", row.finals}});
     add("pulls", {{"counts", row.pulls}});
   }
+  return data;
+}
+
+std::string run_page(const Plan& plan, const std::vector<SummaryRow>& rows, const Origin& origin) {
+  Json data = {{"kind", "run"},
+               {"title", "Regret of " + fmt::format("{}", fmt::join(plan.environments(), ", "))},
+               {"command", origin.command},
+               {"machine", origin.machine},
+               {"version", version},
+               {"seed", plan.seed()}};
+  data.update(run_data(plan, rows));
   return render_page(data);
+}
+
+void write_outcome(const RunDirectory& directory, const Plan& plan, const std::vector<SummaryRow>& rows) {
+  directory.collect();
+  std::string lines;
+  for (const SummaryRow& row : rows) lines += summary_line(plan, row, false).dump() + "\n";
+  write_file_atomically(directory.path() / "summary.jsonl", lines);
+  write_file_atomically(directory.path() / "report.html", run_page(plan, rows, read_origin(directory.path())));
 }
 
 }  // namespace pits

@@ -20,6 +20,11 @@ struct Origin {
 // From origin.json of a run directory.
 Origin read_origin(const std::filesystem::path& directory);
 
+// What the page shows of a run: steps, realizations, agents, environments, summary, curves, finals, pulls.
+nlohmann::ordered_json run_data(const Plan& plan, const std::vector<SummaryRow>& rows);
 std::string run_page(const Plan& plan, const std::vector<SummaryRow>& rows, const Origin& origin);
+
+// Everything that a run directory gets once all its cells are there.
+void write_outcome(const RunDirectory& directory, const Plan& plan, const std::vector<SummaryRow>& rows);
 
 }  // namespace pits

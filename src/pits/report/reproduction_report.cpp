@@ -1,0 +1,153 @@
+#include "pits/report/reproduction_report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pits/core/files.h"
+#include "pits/experiment/paper.h"
+#include "pits/report/page.h"
+#include "pits/version.h"
+
+namespace pits {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// {name, values: {spec: place}}, or null where the section has no such axis.
+Json axis(const std::string& name, const std::vector<Shown>& things) {
+  if (name.empty()) return nullptr;
+  Json values = Json::object();
+  for (const Shown& thing : things) {
+    if (!std::isnan(thing.place)) values[thing.spec] = thing.place;
+  }
+  return {{"name", name}, {"values", values}};
+}
+
+Json section_data(const SectionResult& result) {
+  const Section& section = result.section;
+  Json labels = Json::object();
+  for (const auto* list : {&section.agents, &section.environments}) {
+    for (const Shown& thing : *list) labels[thing.spec] = thing.label;
+  }
+  Json data = {{"id", section.id},
+               {"title", section.title},
+               {"text", section.text},
+               {"figures", section.figures},
+               {"labels", labels},
+               {"x", axis(section.agent_axis, section.agents)},
+               {"env_x", axis(section.environment_axis, section.environments)}};
+  data.update(run_data(*result.plan, result.rows));
+  return data;
+}
+
+// The exact draws' floor depends on the rounds an agent played; shown is that of the first agent, Lin-TS.
+Json posterior_data(const SectionResult& result) {
+  const Section& section = result.section;
+  Json series = Json::array();
+  for (const Shown& agent : section.agents) {
+    const auto row = std::ranges::find(result.rows, agent.spec, &SummaryRow::agent);
+    Json mean = Json::array(), se = Json::array();
+    for (const Statistics& s : row->posterior_w2) {
+      mean.push_back(s.mean);
+      se.push_back(s.se);
+    }
+    series.push_back({{"agent", agent.spec}, {"label", agent.label}, {"mean", mean}, {"se", se}});
+  }
+  const SummaryRow& first = result.rows.front();
+  return {{"title", section.title},
+          {"text", section.text},
+          {"dimension", result.plan->shapes().front().contexts},
+          {"rounds", probe_rounds(first.curve_rounds.back())},
+          {"series", series},
+          {"floor", {{"label", "exact draws, on Lin-TS's rounds"}, {"mean", first.posterior_floor}, {"se", nullptr}}}};
+}
+
+// Table 1, with the problems whose data is missing as rows without our figures.
+Json problems_data(const Reproduction& r) {
+  Json problems = Json::array();
+  for (const PaperProblem& paper : paper_problems()) {
+    Json row = {{"env", paper.environment}, {"label", paper.label},
+                {"contexts", nullptr},      {"actions", nullptr},
+                {"rows", nullptr},          {"paper_contexts", paper.contexts},
+                {"paper_actions", paper.actions}};
+    for (const SectionResult& result : r.sections) {
+      const auto names = result.plan->environments();
+      const auto at = std::ranges::find(names, paper.environment);
+      if (at == names.end()) continue;
+      const Plan::Shape shape = result.plan->shapes()[static_cast<std::size_t>(at - names.begin())];
+      row["contexts"] = shape.contexts;
+      row["actions"] = shape.actions;
+      row["note"] = static_cast<int>(shape.contexts) == paper.contexts ? "" : paper.note;
+    }
+    problems.push_back(std::move(row));
+  }
+  return problems;
+}
+
+bool wants_table(const SectionResult& result) {
+  return result.section.id == "benchmark" && std::ranges::find(result.section.figures, "table") !=
+                                                 result.section.figures.end();
+}
+
+void write_table(const std::filesystem::path& stem, const TextTable& table) {
+  const auto write = [&](const char* extension, const std::string& text) {
+    write_file_atomically(std::filesystem::path(stem).concat(extension), text);
+  };
+  write(".txt", as_text(table));
+  write(".md", as_markdown(table));
+  write(".tex", as_latex(table));
+  write(".csv", as_csv(table));
+}
+
+}  // namespace
+
+Json reproduction_data(const Reproduction& r) {
+  const Plan& plan = *r.sections.front().plan;
+  Json data = {{"kind", "reproduce"},
+               {"title", "Scalable Thompson Sampling via Optimal Transport, reproduced"},
+               {"command", r.origin.command},
+               {"machine", r.origin.machine},
+               {"version", version},
+               {"seed", plan.seed()},
+               {"steps", plan.steps()},
+               {"realizations", plan.realizations()},
+               {"missing", Json::array()},
+               {"problems", Json::array()},
+               {"table", nullptr},
+               {"sections", Json::array()},
+               {"posterior", nullptr}};
+  for (const MissingData& m : r.missing) {
+    data["missing"].push_back({{"section", m.section}, {"env", m.environment}, {"reason", m.reason}});
+  }
+  for (const SectionResult& result : r.sections) {
+    if (wants_table(result)) {
+      data["problems"] = problems_data(r);
+      data["table"] = comparison_json(r);
+    }
+    if (result.section.id == "posterior") {
+      data["posterior"] = posterior_data(result);
+    } else {
+      data["sections"].push_back(section_data(result));
+    }
+  }
+  return data;
+}
+
+void write_reproduction(const std::filesystem::path& directory, const Reproduction& r) {
+  const std::filesystem::path tables = directory / "tables";
+  create_directories_or_throw(tables);
+  for (const SectionResult& result : r.sections) {
+    const std::string& id = result.section.id;
+    if (id == "benchmark") {
+      write_table(tables / "table-1", problems_table(r));
+      write_table(tables / "table-2", regret_comparison(r));
+      write_file_atomically(tables / "table-2.json", comparison_json(r).dump(2) + "\n");
+    }
+    if (id == "posterior") write_table(tables / "posterior", posterior_table(result));
+    write_table(tables / (id + "-normalized-regret"), section_table(result, true));
+    write_table(tables / (id + "-regret"), section_table(result, false));
+  }
+  write_file_atomically(directory / "report.html", render_page(reproduction_data(r)));
+}
+
+}  // namespace pits

@@ -1,0 +1,147 @@
+// The tables of a reproduction.
+#include <algorithm>
+#include <cmath>
+
+#include "pits/experiment/paper.h"
+#include "pits/report/reproduction_report.h"
+
+namespace pits {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const SummaryRow& row_of(const SectionResult& result, const std::string& agent, const std::string& environment) {
+  return *std::ranges::find_if(
+      result.rows, [&](const SummaryRow& r) { return r.agent == agent && r.environment == environment; });
+}
+
+const SectionResult* find_section(const Reproduction& r, std::string_view id) {
+  const auto found = std::ranges::find_if(r.sections, [&](const SectionResult& s) { return s.section.id == id; });
+  return found == r.sections.end() ? nullptr : &*found;
+}
+
+std::string number(double x, int digits = 2) { return std::isnan(x) ? "–" : fmt::format("{:.{}f}", x, digits); }
+
+std::string run_note(const Plan& plan) {
+  return fmt::format("{} realization{} of {} rounds, seed {}; uniform play is 100.", plan.realizations(),
+                     plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed());
+}
+
+std::vector<std::string> remark_notes(const SectionResult& result) {
+  std::vector<std::string> notes;
+  const std::vector<std::string> remarks = result.plan->remarks();
+  for (std::size_t e = 0; e < remarks.size(); ++e) {
+    if (!remarks[e].empty()) notes.push_back(result.section.environments[e].label + ": " + remarks[e] + ".");
+  }
+  return notes;
+}
+
+}  // namespace
+
+TextTable problems_table(const Reproduction& r) {
+  TextTable table{.header = {"Problem", "Contexts", "paper", "Actions", "paper"}, .rows = {}};
+  const SectionResult* benchmark = find_section(r, "benchmark");
+  if (benchmark == nullptr) return table;
+  const auto shapes = benchmark->plan->shapes();
+  for (std::size_t e = 0; e < shapes.size(); ++e) {
+    const std::string& name = benchmark->section.environments[e].spec;
+    const auto paper = std::ranges::find(paper_problems(), name, &PaperProblem::environment);
+    table.rows.push_back({paper->label, fmt::format("{}", shapes[e].contexts), fmt::format("{}", paper->contexts),
+                          fmt::format("{}", shapes[e].actions), fmt::format("{}", paper->actions)});
+    const bool same = static_cast<int>(shapes[e].contexts) == paper->contexts;
+    if (!same && !paper->note.empty()) table.notes.push_back(paper->label + ": " + paper->note + ".");
+  }
+  return table;
+}
+
+Json comparison_json(const Reproduction& r) {
+  const SectionResult* benchmark = find_section(r, "benchmark");
+  if (benchmark == nullptr) return nullptr;
+  const Section& section = benchmark->section;
+  const auto remarks = benchmark->plan->remarks();
+  Json table = {{"agents", Json::array()}, {"environments", Json::array()}, {"cells", Json::array()}};
+  for (const Shown& agent : section.agents) {
+    const Json of = agent.variant_of.empty() ? Json(nullptr) : Json(agent.variant_of);
+    table["agents"].push_back({{"agent", agent.spec}, {"label", agent.label}, {"variant_of", of}});
+  }
+  for (std::size_t e = 0; e < section.environments.size(); ++e) {
+    const Shown& env = section.environments[e];
+    table["environments"].push_back({{"env", env.spec}, {"label", env.label}, {"remark", remarks[e]}});
+    for (const Shown& agent : section.agents) {
+      const Statistics& s = row_of(*benchmark, agent.spec, env.spec).normalized_regret;
+      const auto paper = paper_regret(agent.variant_of.empty() ? agent.spec : agent.variant_of, env.spec);
+      const auto known = [&](double x) { return paper ? Json(x) : Json(nullptr); };
+      const double difference = paper ? s.mean - paper->mean : 0.0;
+      table["cells"].push_back({{"agent", agent.spec},
+                                {"env", env.spec},
+                                {"mean", s.mean},
+                                {"std", s.std},
+                                {"se", s.se},
+                                {"median", s.median},
+                                {"realizations", benchmark->plan->realizations()},
+                                {"paper_mean", known(paper ? paper->mean : 0.0)},
+                                {"paper_spread", known(paper ? paper->spread : 0.0)},
+                                {"difference", known(difference)},
+                                {"difference_se", known(difference / s.se)}});
+    }
+  }
+  return table;
+}
+
+TextTable regret_comparison(const Reproduction& r) {
+  TextTable table{.header = {"Method", ""}, .rows = {}};
+  const SectionResult* benchmark = find_section(r, "benchmark");
+  if (benchmark == nullptr) return table;
+  const Section& section = benchmark->section;
+  for (const Shown& env : section.environments) table.header.push_back(env.label);
+  for (const Shown& agent : section.agents) {
+    std::vector<std::string> ours = {agent.label, "ours"}, theirs = {"", "paper"}, difference = {"", "difference / se"};
+    for (const Shown& env : section.environments) {
+      const Statistics& s = row_of(*benchmark, agent.spec, env.spec).normalized_regret;
+      ours.push_back(fmt::format("{} ± {} ({})", number(s.mean), number(s.std), number(s.se)));
+      const auto paper = paper_regret(agent.spec, env.spec);
+      theirs.push_back(paper ? fmt::format("{:.2f} ± {:.2f}", paper->mean, paper->spread) : "");
+      difference.push_back(paper ? number((s.mean - paper->mean) / s.se, 1) : "");
+    }
+    table.rows.push_back(ours);
+    if (!agent.variant_of.empty()) continue;
+    table.rows.push_back(theirs);
+    table.rows.push_back(difference);
+  }
+  table.notes = remark_notes(*benchmark);
+  table.notes.insert(table.notes.begin(), "Normalised regret, mean ± standard deviation (standard error) over " +
+                                              run_note(*benchmark->plan));
+  return table;
+}
+
+TextTable section_table(const SectionResult& result, bool normalized) {
+  TextTable table{.header = {normalized ? "Normalised regret" : "Regret"}, .rows = {}, .notes = remark_notes(result)};
+  for (const Shown& env : result.section.environments) table.header.push_back(env.label);
+  for (const Shown& agent : result.section.agents) {
+    table.rows.push_back({agent.label});
+    for (const Shown& env : result.section.environments) {
+      const SummaryRow& row = row_of(result, agent.spec, env.spec);
+      const Statistics& s = normalized ? row.normalized_regret : row.regret;
+      table.rows.back().push_back(fmt::format("{} ± {}", number(s.mean), number(s.se)));
+    }
+  }
+  table.notes.insert(table.notes.begin(), "Mean ± standard error over " + run_note(*result.plan));
+  return table;
+}
+
+TextTable posterior_table(const SectionResult& result) {
+  TextTable table{.header = {"W2 after round"}, .rows = {}};
+  const std::vector<std::size_t> rounds = probe_rounds(result.rows.front().curve_rounds.back());
+  for (const std::size_t t : rounds) table.header.push_back(fmt::format("{}", t));
+  for (const Shown& agent : result.section.agents) {
+    const SummaryRow& row = row_of(result, agent.spec, result.section.environments.front().spec);
+    table.rows.push_back({agent.label});
+    for (const Statistics& s : row.posterior_w2) table.rows.back().push_back(number(s.mean, 4));
+    table.rows.push_back({"  floor on its rounds"});
+    for (const double floor : row.posterior_floor) table.rows.back().push_back(number(floor, 4));
+  }
+  table.notes.push_back("Root mean square over contexts and actions, mean over " + run_note(*result.plan));
+  return table;
+}
+
+}  // namespace pits
