@@ -5,15 +5,19 @@ const cell = (value) => {
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-const csv = (rows) => rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
+// rows: [[...], ...], the first is the head
+export const csv = (rows) => rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
 
-function save(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+export function save(name, content, type) {
+  const address = URL.createObjectURL(new Blob([content], { type }));
   element("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-const COLUMNS = {
+// A table's head and rows from records: columns is { name: (record) => value }.
+export const records = (columns, list) => [Object.keys(columns), ...list.map((record) => Object.values(columns).map((value) => value(record)))];
+
+const SUMMARY = {
   agent: (s) => s.agent,
   environment: (s) => s.env,
   normalized_regret_mean: (s) => s.normalized_regret?.mean,
@@ -26,7 +30,7 @@ const COLUMNS = {
   seconds: (s) => s.seconds,
 };
 
-export function csvButton(summary) {
-  const rows = () => [Object.keys(COLUMNS), ...summary.map((s) => Object.values(COLUMNS).map((value) => value(s)))];
-  return element("button", { type: "button", class: "csv", onclick: () => save("pits-regret.csv", csv(rows())) }, "Download CSV");
-}
+export const csvButton = (name, rows) =>
+  element("button", { type: "button", class: "csv", onclick: () => save(`${name}.csv`, csv(rows()), "text/csv") }, "Download CSV");
+
+export const summaryButton = (name, summary) => csvButton(name, () => records(SUMMARY, summary));

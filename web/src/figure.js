@@ -3,20 +3,20 @@ import { element } from "./dom.js";
 import { fitWidth } from "./fit-width.js";
 import { slug } from "./format.js";
 import { clickableLegend, listenToLegend } from "./legend.js";
+import { saveButtons } from "./save-figure.js";
 import { onThemeChange, vegaConfig } from "./theme.js";
 import { tooltipHtml } from "./tooltip.js";
 import { hiddenAgents, onVisibilityChange } from "./visibility.js";
 
-const figures = [];
-let drawing = Promise.resolve();
+export const figures = [];
+const stale = new Set();
+let drawing = null;
 
 const options = (figure) => ({
   mode: figure.mode ?? "vega-lite",
   renderer: "svg",
-  actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false },
+  actions: false,
   config: vegaConfig(),
-  downloadFileName: slug(figure.file),
-  scaleFactor: { png: 3 },
   tooltip: { formatTooltip: tooltipHtml },
   patch: (spec) => (figure.agentLegend ? clickableLegend(fitWidth(spec)) : fitWidth(spec)),
 });
@@ -34,22 +34,52 @@ async function draw(figure) {
   }
 }
 
-// One figure after another, in page order, so that the top of the page is ready first.
-export function drawAll() {
-  for (const figure of figures) drawing = drawing.then(() => draw(figure));
-  return drawing;
+function distance({ node }) {
+  const { top, bottom } = node.getBoundingClientRect();
+  return Math.max(0, top - window.innerHeight, -bottom);
 }
 
-// description: { title, note, file, spec: () => specification, mode, agents, agentLegend, onDrawn }
+const nearest = (list) => list.map((figure) => ({ figure, away: distance(figure) })).reduce((a, b) => (b.away < a.away ? b : a)).figure;
+
+async function drawStale() {
+  while (stale.size) {
+    const figure = nearest([...stale]);
+    stale.delete(figure);
+    await draw(figure);
+    // Leaves the page to its reader between two figures.
+    await new Promise((resume) => setTimeout(resume));
+  }
+  drawing = null;
+}
+
+// One figure after another, what the reader sees first.
+export function drawAll(which = figures) {
+  which.forEach((figure) => stale.add(figure));
+  return (drawing ??= drawStale());
+}
+
+export const drawScaled = () => drawAll(figures.filter(({ scaled }) => scaled));
+
+function uniqueId(name) {
+  const taken = (id) => figures.some((figure) => figure.id === id);
+  let id = slug(name);
+  for (let i = 2; taken(id); i += 1) id = `${slug(name)}-${i}`;
+  return id;
+}
+
+// description: { title, note, file: its name when saved, spec: (standalone) => specification,
+//   rows: () => its data as a table, height: of the drawing, about, in pixels,
+//   mode, agents: follows the hidden agents, agentLegend, scaled: follows the scale switch, onDrawn }
 export function figure(description) {
-  const canvas = element("div", { class: "canvas" });
-  const caption = element("figcaption", {}, element("h3", {}, description.title), description.note ? element("p", {}, description.note) : null);
-  const node = element("figure", { "data-state": "waiting" }, caption, canvas);
-  figures.push({ ...description, canvas, node });
-  return node;
+  const canvas = element("div", { class: "canvas", style: description.height ? `min-height: ${description.height}px` : null });
+  const entry = { ...description, id: uniqueId(description.file), canvas };
+  const text = element("div", {}, element("h3", {}, description.title), description.note ? element("p", {}, description.note) : null);
+  entry.node = element("figure", { "data-figure": entry.id, "data-state": "waiting" }, element("figcaption", {}, text, saveButtons(entry)), canvas);
+  figures.push(entry);
+  return entry.node;
 }
 
-onThemeChange(drawAll);
+onThemeChange(() => drawAll());
 onVisibilityChange(() => {
   const live = figures.filter(({ agents, result }) => agents && result);
   for (const { result } of live) result.view.signal("hidden", hiddenAgents()).runAsync();

@@ -1,14 +1,17 @@
 import { element } from "./dom.js";
+import { reproducePage } from "./reproduce-page.js";
 import { runPage } from "./run-page.js";
 import { samplePage } from "./sample-page.js";
 import { drawAll } from "./figure.js";
+import "./figure-access.js";
 
-const pages = { run: runPage, sample: samplePage };
+const pages = { run: runPage, reproduce: reproducePage, sample: samplePage };
 
 function show(data) {
   const build = pages[data.kind];
   if (!build) throw new Error(`unknown kind of page "${data.kind}"`);
   document.title = `${data.title} – pits`;
+  document.body.classList.add(data.kind);
   document.getElementById("page").replaceChildren(...build(data));
   document.getElementById("footer").textContent = `pits ${data.version}`;
   drawAll();

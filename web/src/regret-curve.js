@@ -1,7 +1,7 @@
+import { vegaLegend } from "./agent-legend.js";
 import { logAxis } from "./log-axis.js";
 import { isLogScale } from "./scale-switch.js";
 import { colourScale, dashScale } from "./series.js";
-import { textWidth } from "./text-width.js";
 import { colour as themeColour, isNarrow } from "./theme.js";
 import { hiddenParameter, visibleOnly } from "./visibility.js";
 
@@ -48,33 +48,17 @@ const crosshair = (curves) => [
   },
 ];
 
-function legend(agents) {
-  const entryWidth = textWidth(agents, 13) + 52;
-  const axisWidth = 70;
-  return {
-    orient: "bottom",
-    title: null,
-    columns: { expr: `max(1, floor((container - ${axisWidth}) / ${entryWidth}))` },
-    labelLimit: 280,
-    symbolType: "stroke",
-    symbolSize: 500,
-    symbolStrokeWidth: 2.5,
-    rowPadding: 5,
-    columnPadding: 16,
-    offset: 14,
-  };
-}
-
-export function regretCurve(agents, curves) {
+// legend: inside the drawing, and not by the page
+export function regretCurve(agents, curves, { legend = true, height = 380 } = {}) {
   const log = isLogScale();
   const rows = curveRows(curves, log);
   const shown = agents.filter((agent) => curves.some((curve) => curve.agent === agent));
-  const colour = { field: "agent", type: "nominal", sort: null, scale: colourScale(agents), legend: { ...legend(shown), values: shown } };
+  const colour = { field: "agent", type: "nominal", sort: null, scale: colourScale(agents), legend: legend ? vegaLegend(shown) : null };
   const rounds = curves.flatMap((curve) => [curve.t[0], curve.t.at(-1)]);
-  const x = { type: "quantitative", title: "Round", scale: { domain: [Math.min(...rounds), Math.max(...rounds)], nice: false }, axis: { grid: false, tickCount: isNarrow() ? 4 : 8 } };
+  const x = { type: "quantitative", title: "Round", scale: { domain: [Math.min(...rounds), Math.max(...rounds)], nice: false }, axis: { grid: false, tickCount: isNarrow() || height < 300 ? 4 : 8 } };
   const y = { type: "quantitative", title: "Cumulative regret", ...(log ? logAxis(rows.flatMap(({ low, high }) => [low, high])) : { axis: { tickCount: 6 } }) };
   return {
-    height: isNarrow() ? 260 : 380,
+    height: isNarrow() ? Math.min(260, height) : height,
     params: [hiddenParameter()],
     data: { values: rows },
     transform: [visibleOnly],

@@ -1,49 +1,60 @@
 import { agentLabel } from "./agent-label.js";
 import { element, framedTable, tableClass } from "./dom.js";
-import { csvButton } from "./download.js";
+import { summaryButton } from "./download.js";
 import { decimalsFor, fixed, isNumber } from "./format.js";
+import { environmentName } from "./labels.js";
+import { leaders } from "./leaders.js";
 import { showAllAgents } from "./visibility.js";
 
-const entry = (data, agent, env) => data.summary.find((s) => s.agent === agent && s.env === env)?.normalized_regret;
+const COMPARED =
+  "regret is relative to choosing actions uniformly at random, and lower is better. " +
+  "Shaded: the best mean of the column. Bold: within one standard error of the difference from it.";
 
-// { best, ties }: the lowest mean, and the means within one standard error of
-// the difference, sqrt(se² + se_best²), of it.
-function leaders(entries) {
-  const known = entries.filter((e) => isNumber(e?.mean));
-  const best = known.reduce((low, e) => (low && low.mean <= e.mean ? low : e), null);
-  const ties = known.filter((e) => e !== best && e.mean - best.mean <= Math.hypot(e.se ?? 0, best.se ?? 0));
-  return { best, ties };
+function figures(value, decimals) {
+  const error = isNumber(value.se) ? element("span", { class: "error" }, ` ± ${fixed(value.se, decimals)}`) : null;
+  return [element("span", { class: "mean" }, fixed(value.mean, decimals)), error];
 }
 
-function regretCell(value, column) {
+function regretCell(summary, column, absolute) {
+  const value = summary?.normalized_regret;
   if (!isNumber(value?.mean)) return element("td", {}, "–");
   const rank = value === column.best ? "best" : column.ties.includes(value) ? "tie" : undefined;
-  const error = isNumber(value.se) ? element("span", { class: "error" }, ` ± ${fixed(value.se, column.decimals)}`) : null;
-  return element("td", { class: rank }, element("span", { class: "mean" }, fixed(value.mean, column.decimals)), error);
+  const regret = absolute && isNumber(summary.regret?.mean) ? element("div", { class: "second" }, figures(summary.regret, decimalsFor([summary.regret.mean]))) : null;
+  return element("td", { class: rank }, figures(value, column.decimals), regret);
 }
 
 function columns(data) {
   return data.environments.map((env) => {
-    const entries = data.agents.map((agent) => entry(data, agent, env));
-    const { best, ties } = leaders(entries);
+    const entries = data.agents.map((agent) => data.summary.find((s) => s.agent === agent && s.env === env));
+    const { best, ties } = leaders(entries.map((entry) => entry?.normalized_regret));
     return { entries, best, ties, decimals: decimalsFor([best?.mean]) };
   });
 }
 
-export function regretTable(data) {
+// absolute: a second line with the cumulative regret
+export function regretGrid(data, absolute = false) {
   const cols = columns(data);
-  const head = element("tr", {}, element("th", { scope: "col" }, "Agent"), data.environments.map((env) => element("th", { scope: "col" }, env)));
-  const rows = data.agents.map((agent, i) => element("tr", {}, agentLabel(agent, i), cols.map((column) => regretCell(column.entries[i], column))));
-  const note =
-    "Mean ± standard error over realizations; regret is relative to choosing actions uniformly at random, and lower is better. " +
-    "Shaded: the best mean of the column. Bold: within one standard error of the difference from it. " +
-    "Click an agent to hide or show it in every figure.";
+  const head = element("tr", {}, element("th", { scope: "col" }, "Agent"), data.environments.map((env) => element("th", { scope: "col" }, environmentName(env))));
+  const rows = data.agents.map((agent, i) => element("tr", {}, agentLabel(agent), cols.map((column) => regretCell(column.entries[i], column, absolute))));
+  const frame = framedTable("Normalised regret", element("thead", {}, head), element("tbody", {}, rows));
+  if (data.environments.length < 3) frame.classList.add("short");
+  return frame;
+}
+
+export const gridNote = (absolute) =>
+  absolute
+    ? `Normalised regret, and below it cumulative regret, as mean ± standard error over realizations; normalised ${COMPARED}`
+    : `Mean ± standard error over realizations; ${COMPARED}`;
+
+export const showAllButton = () => element("button", { type: "button", onclick: showAllAgents }, "Show all agents");
+
+export function regretTable(data) {
   return element(
     "section",
     { id: "regret", class: tableClass(data.environments) },
     element("h2", {}, "Normalised regret"),
-    framedTable("Normalised regret", element("thead", {}, head), element("tbody", {}, rows)),
-    element("p", { class: "note" }, note),
-    element("p", { class: "buttons" }, csvButton(data.summary), element("button", { type: "button", onclick: showAllAgents }, "Show all agents")),
+    regretGrid(data),
+    element("p", { class: "note" }, `${gridNote(false)} Click an agent to hide or show it in every figure.`),
+    element("p", { class: "buttons" }, summaryButton("pits-regret", data.summary), showAllButton()),
   );
 }

@@ -1,12 +1,10 @@
 import { commandSection } from "./command.js";
 import { element, header } from "./dom.js";
-import { figure } from "./figure.js";
 import { counted, integer, slug } from "./format.js";
-import { pullsBars } from "./pulls-bars.js";
-import { regretBox } from "./regret-box.js";
-import { regretCurve } from "./regret-curve.js";
 import { regretTable } from "./regret-table.js";
-import { scaleSwitch } from "./scale-switch.js";
+import { NOTES, boxFigure, curveFigure, pullsFigure } from "./run-figures.js";
+import { scaleSwitch, startScale } from "./scale-switch.js";
+import { orderSeries } from "./series.js";
 import { timeTable } from "./time-table.js";
 
 function runHeader(data) {
@@ -30,59 +28,32 @@ function contents(environments) {
   return element("nav", { "aria-label": "Environments" }, links);
 }
 
-function curveFigure(data, env, curves) {
-  return figure({
-    title: "Cumulative regret",
-    note: "Mean over realizations, with a band of one standard deviation. Click a legend entry to hide or show that agent.",
-    file: `pits ${env} regret`,
-    agents: true,
-    agentLegend: true,
-    spec: () => regretCurve(data.agents, curves),
-  });
-}
-
-function boxFigure(data, env, finals) {
-  return figure({
-    title: "Normalised regret after the last round",
-    note: "One point a realization; box: quartiles, whiskers: extremes.",
-    file: `pits ${env} normalised regret`,
-    agents: true,
-    spec: () => regretBox(data.agents, finals),
-  });
-}
-
-function pullsFigure(data, env, pulls) {
-  return figure({
-    title: "Pulls of each action",
-    note: "Mean number of rounds in which the agent chose the action.",
-    file: `pits ${env} pulls`,
-    agents: true,
-    spec: () => pullsBars(data.agents, pulls),
-  });
-}
-
 function environmentSection(data, env) {
   const here = (list) => (list ?? []).filter((entry) => entry.env === env);
   const [curves, finals, pulls] = [here(data.curves), here(data.finals), here(data.pulls)];
+  const text = (title, note, file) => ({ title, fullTitle: `${title}: ${env}`, note, file: `pits ${env} ${file}` });
+  const legendNote = `${NOTES.curves} Click a legend entry to hide or show that agent.`;
   return element(
     "section",
     { id: sectionId(env), class: "environment" },
     element("h2", {}, env),
-    curves.length ? curveFigure(data, env, curves) : null,
+    curves.length ? curveFigure(data.agents, curves, text("Cumulative regret", legendNote, "regret")) : null,
     element(
       "div",
       { class: "pair" },
-      finals.length ? boxFigure(data, env, finals) : null,
-      pulls.length ? pullsFigure(data, env, pulls) : null,
+      finals.length ? boxFigure(data.agents, finals, text("Normalised regret after the last round", NOTES.box, "normalised regret")) : null,
+      pulls.length ? pullsFigure(data.agents, pulls, text("Pulls of each action", NOTES.pulls, "pulls")) : null,
     ),
   );
 }
 
 export function runPage(data) {
+  orderSeries(data.agents);
+  startScale(data.summary);
   return [
     runHeader(data),
     regretTable(data),
-    element("div", { class: "toolbar" }, contents(data.environments) ?? "", scaleSwitch(data.summary)),
+    element("div", { class: "toolbar" }, contents(data.environments) ?? "", scaleSwitch()),
     ...data.environments.map((env) => environmentSection(data, env)),
     timeTable(data) ?? "",
     commandSection(data.command),

@@ -1,6 +1,7 @@
 import { commandSection } from "./command.js";
 import { densityPlot } from "./density-plot.js";
 import { element, framedTable, header } from "./dom.js";
+import { records } from "./download.js";
 import { figure } from "./figure.js";
 import { integer, isNumber } from "./format.js";
 import { metricChart } from "./metric-chart.js";
@@ -30,6 +31,7 @@ function particlesFigure(data, controls) {
     file: `pits ${data.target} ${data.flow} particles`,
     mode: "vega",
     spec: () => densityPlot(data.density, controls.frame()),
+    rows: () => [["theta_1", "theta_2"], ...controls.frame().particles],
     onDrawn: (view) => controls.follow((frame) => view.data("particles", frame.particles).runAsync()),
   });
   node.append(controls.node);
@@ -41,6 +43,7 @@ function metricFigure(data, metric, controls) {
     title: metric.title,
     file: `pits ${data.target} ${data.flow} ${metric.key}`,
     spec: () => metricChart(data.metrics, metric, data.floor?.[metric.key], controls.frame().iteration),
+    rows: () => records({ iteration: (row) => row.iteration, [metric.key]: (row) => row[metric.key] }, data.metrics),
     onDrawn: (view) => controls.follow((frame) => view.signal("now", frame.iteration).runAsync()),
   });
 }

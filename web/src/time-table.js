@@ -2,13 +2,13 @@ import { agentLabel } from "./agent-label.js";
 import { element, framedTable, tableClass } from "./dom.js";
 import { isNumber, significant } from "./format.js";
 
-function secondsPerRound(data, agent, env) {
+export function secondsPerRound(data, agent, env) {
   const seconds = data.summary.find((s) => s.agent === agent && s.env === env)?.seconds;
   return isNumber(seconds) ? seconds / (data.steps * data.realizations) : null;
 }
 
 // One unit for the whole table, so that its columns compare at a glance.
-function unitFor(times) {
+export function unitFor(times) {
   return Math.max(...times.filter(isNumber)) < 1e-2 ? { name: "µs", size: 1e-6 } : { name: "ms", size: 1e-3 };
 }
 
@@ -18,7 +18,7 @@ export function timeTable(data) {
   const unit = unitFor(times.flat());
   const cell = (time) => element("td", {}, isNumber(time) ? significant(time / unit.size) : "–");
   const head = element("tr", {}, element("th", { scope: "col" }, "Agent"), data.environments.map((env) => element("th", { scope: "col" }, env)));
-  const rows = data.agents.map((agent, i) => element("tr", {}, agentLabel(agent, i), times[i].map(cell)));
+  const rows = data.agents.map((agent, i) => element("tr", {}, agentLabel(agent), times[i].map(cell)));
   return element(
     "section",
     { id: "time", class: tableClass(data.environments) },

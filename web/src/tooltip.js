@@ -1,4 +1,5 @@
 import { integer, significant } from "./format.js";
+import { agentName } from "./labels.js";
 import { isHidden } from "./visibility.js";
 
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -9,12 +10,12 @@ const table = (rows) => `<table>${rows.join("")}</table>`;
 // readout: { round, rows: [{ agent, mean, std }] }, every agent's regret at one round
 function readoutTable({ round, rows }) {
   const visible = rows.filter(({ agent }) => !isHidden(agent)).sort((a, b) => b.mean - a.mean);
-  const lines = visible.map(({ agent, mean, std }) => row(agent, `${significant(mean)} ± ${significant(std)}`));
+  const lines = visible.map(({ agent, mean, std }) => row(agentName(agent), `${significant(mean)} ± ${significant(std)}`));
   return `<h2>Round ${integer(round)}</h2>${table(lines)}`;
 }
 
 export function tooltipHtml(value) {
   if (value?.round !== undefined && value.rows) return readoutTable(value);
-  if (typeof value === "object") return table(Object.entries(value).map(([name, shown]) => row(name, shown)));
+  if (typeof value === "object") return table(Object.entries(value).map(([name, shown]) => row(name, name === "Agent" ? agentName(shown) : shown)));
   return escaped(value);
 }
