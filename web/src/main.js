@@ -3,6 +3,7 @@ import { reproducePage } from "./reproduce-page.js";
 import { runPage } from "./run-page.js";
 import { samplePage } from "./sample-page.js";
 import { drawAll } from "./figure.js";
+import { exportFigures } from "./export-mode.js";
 import "./figure-access.js";
 
 const pages = { run: runPage, reproduce: reproducePage, sample: samplePage };
@@ -14,7 +15,8 @@ function show(data) {
   document.body.classList.add(data.kind);
   document.getElementById("page").replaceChildren(...build(data));
   document.getElementById("footer").textContent = `pits ${data.version}`;
-  drawAll();
+  if (location.hash === "#export") exportFigures();
+  else drawAll();
 }
 
 try {

@@ -26,12 +26,15 @@ async function withView(figure, use) {
   }
 }
 
+const figureCanvas = (figure) => withView(figure, (view) => view.toCanvas(PIXEL_RATIO));
+export const figureImage = async (figure) => (await figureCanvas(figure)).toDataURL("image/png");
+
 const FORMATS = {
   svg: { type: "image/svg+xml", content: (figure) => withView(figure, (view) => view.toSVG()) },
   png: {
     type: "image/png",
     content: async (figure) => {
-      const canvas = await withView(figure, (view) => view.toCanvas(PIXEL_RATIO));
+      const canvas = await figureCanvas(figure);
       return new Promise((done) => canvas.toBlob(done, "image/png"));
     },
   },

@@ -66,9 +66,12 @@ Json posterior_data(const SectionResult& result) {
 Json problems_data(const Reproduction& r) {
   Json problems = Json::array();
   for (const PaperProblem& paper : paper_problems()) {
-    Json row = {{"env", paper.environment}, {"label", paper.label},
-                {"contexts", nullptr},      {"actions", nullptr},
-                {"rows", nullptr},          {"paper_contexts", paper.contexts},
+    Json row = {{"env", paper.environment},
+                {"label", paper.label},
+                {"contexts", nullptr},
+                {"actions", nullptr},
+                {"rows", nullptr},
+                {"paper_contexts", paper.contexts},
                 {"paper_actions", paper.actions}};
     for (const SectionResult& result : r.sections) {
       const auto names = result.plan->environments();
@@ -85,8 +88,8 @@ Json problems_data(const Reproduction& r) {
 }
 
 bool wants_table(const SectionResult& result) {
-  return result.section.id == "benchmark" && std::ranges::find(result.section.figures, "table") !=
-                                                 result.section.figures.end();
+  return result.section.id == "benchmark" &&
+         std::ranges::find(result.section.figures, "table") != result.section.figures.end();
 }
 
 void write_table(const std::filesystem::path& stem, const TextTable& table) {

@@ -11,8 +11,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const SummaryRow& row_of(const SectionResult& result, const std::string& agent, const std::string& environment) {
-  return *std::ranges::find_if(
-      result.rows, [&](const SummaryRow& r) { return r.agent == agent && r.environment == environment; });
+  return *std::ranges::find_if(result.rows,
+                               [&](const SummaryRow& r) { return r.agent == agent && r.environment == environment; });
 }
 
 const SectionResult* find_section(const Reproduction& r, std::string_view id) {

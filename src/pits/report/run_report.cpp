@@ -84,14 +84,10 @@ Origin read_origin(const std::filesystem::path& directory) {
 }
 
 Json run_data(const Plan& plan, const std::vector<SummaryRow>& rows) {
-  Json data = {{"steps", plan.steps()},
-               {"realizations", plan.realizations()},
-               {"agents", plan.agents()},
-               {"environments", plan.environments()},
-               {"summary", Json::array()},
-               {"curves", Json::array()},
-               {"finals", Json::array()},
-               {"pulls", Json::array()}};
+  Json data = {{"steps", plan.steps()},    {"realizations", plan.realizations()},
+               {"agents", plan.agents()},  {"environments", plan.environments()},
+               {"summary", Json::array()}, {"curves", Json::array()},
+               {"finals", Json::array()},  {"pulls", Json::array()}};
   for (const SummaryRow& row : rows) {
     const Json who = {{"agent", row.agent}, {"env", row.environment}};
     const auto add = [&](const char* list, Json entry) {

@@ -1,0 +1,176 @@
+// pits reproduce: every table and figure of the paper, our numbers beside the paper's.
+#include <fmt/format.h>
+
+#include "pits/cli/commands.h"
+#include "pits/cli/execute.h"
+#include "pits/cli/terminal.h"
+#include "pits/report/figures.h"
+#include "pits/report/reproduction_report.h"
+
+namespace pits::cli {
+namespace {
+
+constexpr std::int64_t paper_realizations = 50;
+constexpr std::int64_t quick_realizations = 2;
+
+struct ReproduceOptions {
+  std::string out, data_dir;
+  std::vector<std::string> only;
+  std::optional<std::int64_t> realizations;
+  std::int64_t steps = 2000;
+  std::int64_t seed = 0;
+  std::int64_t threads = 0;
+  std::string device = "cpu";
+  bool quick = false;
+  bool resume = false;
+  bool json = false;
+};
+
+std::vector<std::string> names_in(const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const std::string& word : words) {
+    for (std::size_t start = 0; start <= word.size();) {
+      const std::size_t end = std::min(word.find(',', start), word.size());
+      names.push_back(word.substr(start, end - start));
+      start = end + 1;
+    }
+  }
+  return names;
+}
+
+// A section, its plan, and the directory its cells go to.
+struct Work {
+  Section section;
+  std::unique_ptr<Plan> plan;
+  std::unique_ptr<RunDirectory> directory{};  // the leader's
+};
+
+// All plans are made before anything is written, so that a damaged file is found at once.
+std::vector<Work> make_plans(std::vector<Section> sections, const ReproduceConfig& config) {
+  std::vector<Work> list;
+  for (Section& section : sections) {
+    auto plan = std::make_unique<Plan>(section_config(section, config));
+    list.push_back({.section = std::move(section), .plan = std::move(plan)});
+  }
+  return list;
+}
+
+void open_directories(std::vector<Work>& list, const ReproduceOptions& options, const nlohmann::ordered_json& origin) {
+  for (Work& work : list) {
+    const std::filesystem::path path = std::filesystem::path(options.out) / work.section.id;
+    work.directory = options.resume ? RunDirectory::resume(path, *work.plan, origin)
+                                    : RunDirectory::create(path, *work.plan, origin);
+  }
+}
+
+void run_all(Executor& executor, std::vector<Work>& list, int threads) {
+  std::size_t total = 0, finished = 0;
+  for (const Work& work : list) {
+    total += work.plan->cells() * work.plan->steps();
+    finished += finished_rounds(*work.plan, *work.directory);
+  }
+  const ShownProgress progress(total, finished);
+  for (Work& work : list) {
+    executor.run(*work.plan, work.directory.get(), threads, stop_flag(), [&](std::size_t n) { progress.add(n); });
+  }
+}
+
+Reproduction finish(std::vector<Work>& list, std::vector<MissingData> missing, const ReproduceOptions& options) {
+  Reproduction r{.sections = {}, .missing = std::move(missing), .origin = {}};
+  for (Work& work : list) {
+    std::vector<SummaryRow> rows = summarise(*work.plan, *work.directory);
+    write_outcome(*work.directory, *work.plan, rows);
+    r.sections.push_back({.section = work.section, .plan = work.plan.get(), .rows = std::move(rows)});
+  }
+  r.origin = read_origin(list.front().directory->path());
+  write_reproduction(options.out, r);
+  return r;
+}
+
+void draw_figures(const std::filesystem::path& out) {
+  const auto browser = find_browser();
+  if (!browser) {
+    fmt::print(stderr, "No Chromium here: the page's own buttons save its figures as SVG and PNG.\n");
+    return;
+  }
+  const std::size_t count = export_figures(*browser, out / "report.html", out / "figures");
+  fmt::print(stderr, "{} figures as SVG and PNG: {}\n", count, std::filesystem::absolute(out / "figures").string());
+}
+
+void print_result(const Reproduction& r, const ReproduceOptions& options) {
+  const std::string page = std::filesystem::absolute(std::filesystem::path(options.out) / "report.html").string();
+  if (options.json) {
+    for (const SectionResult& s : r.sections) {
+      for (const SummaryRow& row : s.rows) fmt::print("{}\n", summary_line(*s.plan, row, true).dump());
+    }
+    fmt::print(stderr, "Report: {}\n", page);
+    return;
+  }
+  for (const SectionResult& s : r.sections) {
+    const bool compared = s.section.id == "benchmark";
+    fmt::print("{}\n\n{}\n", s.section.title, as_text(compared ? regret_comparison(r) : section_table(s, true)));
+  }
+  for (const MissingData& m : r.missing) fmt::print("Left out {}: {}\n", m.environment, m.reason);
+  fmt::print("Report: {}\n", page);
+}
+
+int reproduce(const ReproduceOptions& options, const Words& words, Executor& executor) {
+  if (options.device != "cpu") {
+    if (options.device != "cuda") throw unknown_name("device", options.device, {"cpu", "cuda"});
+    throw bad_input("--device cuda: no agent of the benchmark runs on a GPU yet; use --device cpu");
+  }
+  const int threads = checked_threads(options.threads);
+  const ReproduceConfig config{
+      .steps = options.steps,
+      .realizations = options.realizations.value_or(options.quick ? quick_realizations : paper_realizations),
+      .seed = options.seed,
+      .data_dir = options.data_dir};
+  const std::vector<std::string> only = names_in(options.only);
+  std::vector<Section> sections = select_sections(only);
+  const std::vector<MissingData> missing = drop_missing_data(sections, only, options.data_dir);
+  if (sections.empty()) throw bad_input("no data for any of the problems: {}", missing.front().reason);
+  std::vector<Work> list = make_plans(std::move(sections), config);
+  watch_signals();
+  if (!executor.leads()) {
+    for (Work& work : list) executor.run(*work.plan, nullptr, threads, stop_flag(), {});
+    return 0;
+  }
+  open_directories(list, options, {{"command", shell_line(words)}, {"machine", machine_line()}});
+  try {
+    run_all(executor, list, threads);
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "interrupted; the same command with --resume goes on where this one stopped\n");
+    return 130;
+  }
+  const Reproduction r = finish(list, missing, options);
+  draw_figures(options.out);
+  print_result(r, options);
+  return 0;
+}
+
+}  // namespace
+
+std::function<int()> add_reproduce(CLI::App& app, const Words& words, Executor& executor) {
+  auto* command = app.add_subcommand("reproduce", "Run the paper's benchmark: every table and figure on one page");
+  auto options = std::make_shared<ReproduceOptions>();
+  command->add_option("--out", options->out, "directory for the page, tables, figures and runs")->required();
+  command->add_flag("--quick", options->quick, "2 realizations instead of 50: minutes instead of hours");
+  command->add_option("--realizations", options->realizations, "independent repetitions R (default 50)");
+  command
+      ->add_option("--only", options->only,
+                   "some of it: table, box, curves, ablation, linear, posterior, wheel, or problems such as statlog; "
+                   "repeat, or separate by commas")
+      ->allow_extra_args(false);
+  command->add_option("--steps", options->steps, "rounds T (default 2000)");
+  command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
+  command->add_option("--device", options->device, "cpu or cuda (default cpu)");
+  command->add_option("--threads", options->threads,
+                      "threads (default 0: all of the machine); under mpirun, of each rank");
+  command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
+  command->add_flag("--resume", options->resume, "go on with what is in --out, or start it");
+  command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the tables");
+  command->footer("Example:\n  pits reproduce --quick --only ablation --out runs/paper");
+  return [options, words, &executor] { return reproduce(*options, words, executor); };
+}
+
+}  // namespace pits::cli

@@ -1,0 +1,151 @@
+#include "pits/report/reproduction_report.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "experiment/scratch.h"
+#include "report/page_data.h"
+
+namespace pits::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A finished run that was never run: from_resolved needs no data.
+Json resolved(const std::vector<std::string>& agents, const std::vector<Json>& environments) {
+  Json json = {
+      {"seed", 0}, {"steps", 2000}, {"realizations", 4}, {"agents", Json::array()}, {"environments", environments}};
+  for (const std::string& agent : agents) json["agents"].push_back({{"label", agent}, {"fields", Json::object()}});
+  return json;
+}
+
+Json environment(const std::string& label, int contexts, int actions, const std::string& remark = "") {
+  return {
+      {"label", label}, {"fields", Json::object()}, {"contexts", contexts}, {"actions", actions}, {"remark", remark}};
+}
+
+SummaryRow row(const std::string& agent, const std::string& env, double mean, double se) {
+  return {.agent = agent,
+          .environment = env,
+          .normalized_regret = {mean, 2 * se, se, mean - 1},
+          .regret = {10 * mean, 20 * se, 10 * se, mean},
+          .seconds = 1.0,
+          .finals = {mean, mean, mean, mean},
+          .curve_rounds = {1000, 2000},
+          .curve_mean = {1.0, 2.0},
+          .curve_std = {0.5, 0.5},
+          .pulls = {60.0, 40.0}};
+}
+
+class ReproductionReport : public testing::Test {
+ protected:
+  ReproductionReport()
+      : plan_(Plan::from_resolved(resolved({"lin-ts", "neural-linear:showdown-reset"},
+                                           {environment("statlog", 9, 7), environment("census", 385, 9, "a part")}))) {
+    Section section{.id = "benchmark",
+                    .title = "Data",
+                    .text = "",
+                    .agents = {{.spec = "lin-ts", .label = "Lin-TS"},
+                               {.spec = "neural-linear:showdown-reset", .label = "NL", .variant_of = "neural-linear"}},
+                    .environments = {{.spec = "statlog", .label = "Statlog"}, {.spec = "census", .label = "Census"}},
+                    .figures = {"table", "box", "curves"}};
+    r_.sections.push_back(
+        {.section = section,
+         .plan = &plan_,
+         .rows = {row("lin-ts", "statlog", 18.12, 0.25), row("neural-linear:showdown-reset", "statlog", 12.0, 0.5),
+                  row("lin-ts", "census", 95.54, 0.5), row("neural-linear:showdown-reset", "census", 80.0, 0.5)}});
+    r_.missing = {{.section = "benchmark", .environment = "adult", .reason = "not here"}};
+    r_.origin = {.command = "pits reproduce", .machine = "test"};
+  }
+
+  Plan plan_;
+  Reproduction r_;
+};
+
+TEST_F(ReproductionReport, TableOneSetsThePapersFiguresBesideOurs) {
+  EXPECT_EQ(as_text(problems_table(r_)),
+            "Problem  Contexts  paper  Actions  paper\n"
+            "Statlog         9     16        7      7\n"
+            "Census        385    389        9      9\n"
+            "\n"
+            "Statlog: the paper adds the 7 classes to the 9 attributes.\n"
+            "Census: 389 in the whole file; levels that a subset lacks have no column.\n");
+}
+
+// 18.12 − 18.62 = −0.5, two standard errors of 0.25; 95.54 − 94.54 = 1, two of 0.5.
+TEST_F(ReproductionReport, TableTwoHasDifferencesInStandardErrorsAndRemarks) {
+  EXPECT_EQ(as_text(regret_comparison(r_)),
+            "Method                            Statlog               Census\n"
+            "Lin-TS             ours  18.12 ± 0.50 (0.25)  95.54 ± 1.00 (0.50)\n"
+            "                  paper         18.62 ± 0.02         94.54 ± 0.28\n"
+            "        difference / se                 -2.0                  2.0\n"
+            "NL                 ours  12.00 ± 1.00 (0.50)  80.00 ± 1.00 (0.50)\n"
+            "\n"
+            "Normalised regret, mean ± standard deviation (standard error) over 4 realizations of 2000 rounds, seed 0; "
+            "uniform play is 100.\n"
+            "Census: a part.\n");
+  const Json cells = comparison_json(r_)["cells"];
+  EXPECT_DOUBLE_EQ(cells[0]["difference_se"].get<double>(), (18.12 - 18.62) / 0.25);
+  EXPECT_EQ(cells[1]["paper_mean"], 13.96);  // a variant is held against the method it varies
+}
+
+TEST_F(ReproductionReport, PageDataFollowsTheContract) {
+  const Json data = reproduction_data(r_);
+  expect_keys(data, {"kind", "title", "command", "machine", "version", "seed", "steps", "realizations", "missing",
+                     "problems", "table", "sections", "posterior"});
+  EXPECT_EQ(data["kind"], "reproduce");
+  EXPECT_EQ(data["problems"].size(), 6U);
+  EXPECT_EQ(data["problems"][0]["contexts"], 9);
+  EXPECT_TRUE(data["problems"][1]["contexts"].is_null());  // adult's data is not here
+  EXPECT_EQ(data["missing"][0]["reason"], "not here");
+  EXPECT_EQ(data["table"]["environments"][1]["remark"], "a part");
+  EXPECT_EQ(data["table"]["agents"][1]["variant_of"], "neural-linear");
+  expect_keys(data["sections"][0], {"id", "title", "text", "labels", "x", "env_x", "steps", "realizations", "agents",
+                                    "environments", "summary", "curves", "finals", "pulls"});
+  EXPECT_TRUE(data["posterior"].is_null());
+}
+
+TEST_F(ReproductionReport, TableIsLeftOutWhereItWasNotAskedFor) {
+  r_.sections[0].section.figures = {"box"};
+  EXPECT_TRUE(reproduction_data(r_)["table"].is_null());
+}
+
+TEST_F(ReproductionReport, AxesPlaceAgentsAndEnvironments) {
+  r_.sections[0].section.agent_axis = "particles M";
+  r_.sections[0].section.agents[0].place = 5.0;
+  const Json section = reproduction_data(r_)["sections"][0];
+  EXPECT_EQ(section["x"], (Json{{"name", "particles M"}, {"values", {{"lin-ts", 5.0}}}}));
+  EXPECT_TRUE(section["env_x"].is_null());
+}
+
+TEST_F(ReproductionReport, PosteriorShowsReadingsAndFloor) {
+  SectionResult& result = r_.sections[0];
+  result.section.id = "posterior";
+  const std::size_t n = probe_rounds(2000).size();
+  for (SummaryRow& row : result.rows) {
+    row.posterior_w2.assign(n, {0.5, 0.2, 0.1, 0.5});
+    row.posterior_floor.assign(n, 0.25);
+  }
+  const Json posterior = reproduction_data(r_)["posterior"];
+  EXPECT_EQ(posterior["dimension"], 9);
+  EXPECT_EQ(posterior["rounds"].back(), 2000);
+  ASSERT_EQ(posterior["series"].size(), 2U);
+  EXPECT_EQ(posterior["series"][0]["mean"], Json(std::vector<double>(n, 0.5)));
+  EXPECT_EQ(posterior["floor"]["mean"], Json(std::vector<double>(n, 0.25)));
+  EXPECT_EQ(posterior_table(result).rows.size(), 4U);
+}
+
+TEST_F(ReproductionReport, WritesEveryTableInEveryFormatAndThePage) {
+  const Scratch scratch;
+  write_reproduction(scratch.path(), r_);
+  const auto names = names_in(scratch / "tables");
+  for (const char* stem : {"table-1", "table-2", "benchmark-regret", "benchmark-normalized-regret"}) {
+    for (const char* end : {".txt", ".md", ".tex", ".csv"}) EXPECT_TRUE(names.contains(std::string(stem) + end));
+  }
+  EXPECT_EQ(Json::parse(bytes_of(scratch / "tables/table-2.json")), comparison_json(r_));
+  EXPECT_EQ(page_data(bytes_of(scratch / "report.html")), reproduction_data(r_));
+}
+
+}  // namespace
+}  // namespace pits::test
