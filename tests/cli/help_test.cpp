@@ -65,7 +65,8 @@ TEST(Help, NamesTheExitCodes) {
 }
 
 TEST(Help, ExamplesWork) {
-  const std::map<std::string, std::string> cut_down = {{"run", "--steps 100"}, {"sample", "--iterations 20"}};
+  const std::map<std::string, std::string> cut_down = {
+      {"run", "--steps 100"}, {"sample", "--iterations 20"}, {"reproduce", "--steps 50"}};
   const test::Scratch scratch;
   for (const std::string& name : joined({""}, subcommands())) {
     for (const std::string& example : examples_in(test::pits(help_words(name)).out)) {

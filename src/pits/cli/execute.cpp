@@ -22,4 +22,21 @@ std::size_t finished_rounds(const Plan& plan, const Results& results) {
   return finished * plan.steps();
 }
 
+void print_reproduction(const Reproduction& r, const std::filesystem::path& directory, bool json) {
+  const std::string page = std::filesystem::absolute(directory / "report.html").string();
+  if (json) {
+    for (const SectionResult& s : r.sections) {
+      for (const SummaryRow& row : s.rows) fmt::print("{}\n", summary_line(*s.plan, row, true).dump());
+    }
+    fmt::print(stderr, "Report: {}\n", page);
+    return;
+  }
+  for (const SectionResult& s : r.sections) {
+    const bool compared = s.section.id == "benchmark";
+    fmt::print("{}\n\n{}\n", s.section.title, as_text(compared ? regret_comparison(r) : section_table(s, true)));
+  }
+  for (const MissingData& m : r.missing) fmt::print("Left out {}: {}\n", m.environment, m.reason);
+  fmt::print("Report: {}\n", page);
+}
+
 }  // namespace pits::cli

@@ -1,10 +1,11 @@
-// What the commands that run plans share: threads, progress.
+// What the commands that run plans share: threads, progress, output.
 #pragma once
 
 #include <cstdint>
 
 #include "pits/cli/terminal.h"
 #include "pits/experiment/results.h"
+#include "pits/report/reproduction_report.h"
 
 namespace pits::cli {
 
@@ -13,6 +14,9 @@ int checked_threads(std::int64_t threads);
 
 // Rounds of the cells that are there already.
 std::size_t finished_rounds(const Plan& plan, const Results& results);
+
+// Tables, what was left out, and where the page is; or one JSON object a line.
+void print_reproduction(const Reproduction& r, const std::filesystem::path& directory, bool json);
 
 // A Progress that takes its line away also when an exception ends the work.
 class ShownProgress {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "pits/cli/commands.h"
+#include "pits/cli/execute.h"
 #include "pits/cli/terminal.h"
 #include "pits/report/run_report.h"
 
@@ -22,18 +23,37 @@ Plan read_plan(const std::filesystem::path& file) {
   }
 }
 
-int report(const ReportOptions& options) {
-  const std::filesystem::path path = options.directory;
-  if (!std::filesystem::exists(path / "run.json")) throw bad_input("'{}' holds no run.json", path.string());
-  const Plan plan = read_plan(path / "run.json");
+// The rows of a run directory that has all its cells.
+std::vector<SummaryRow> finished_rows(const std::filesystem::path& path, const Plan& plan) {
   const auto directory = RunDirectory::open(path, plan);
   std::size_t missing = 0;
   for (std::size_t i = 0; i < plan.cells(); ++i) missing += directory->has(i) ? 0 : 1;
-  if (missing > 0) {
-    throw bad_input("'{}' lacks {} of {} cells; finish it with pits run --resume", path.string(), missing,
-                    plan.cells());
+  if (missing == 0) return summarise(plan, *directory);
+  throw bad_input("'{}' lacks {} of {} cells; finish it with --resume", path.string(), missing, plan.cells());
+}
+
+int report_reproduction(const std::filesystem::path& path, bool json) {
+  Holdings holdings = read_holdings(path);
+  std::vector<std::unique_ptr<Plan>> plans;
+  Reproduction r{.sections = {}, .missing = std::move(holdings.missing), .origin = {}};
+  for (Section& section : holdings.sections) {
+    const std::filesystem::path run = path / section.id;
+    plans.push_back(std::make_unique<Plan>(read_plan(run / "run.json")));
+    std::vector<SummaryRow> rows = finished_rows(run, *plans.back());
+    r.sections.push_back({.section = std::move(section), .plan = plans.back().get(), .rows = std::move(rows)});
   }
-  const std::vector<SummaryRow> rows = summarise(plan, *directory);
+  r.origin = read_origin(path / r.sections.front().section.id);
+  write_reproduction(path, r);
+  print_reproduction(r, path, json);
+  return 0;
+}
+
+int report(const ReportOptions& options) {
+  const std::filesystem::path path = options.directory;
+  if (std::filesystem::exists(path / "reproduction.json")) return report_reproduction(path, options.json);
+  if (!std::filesystem::exists(path / "run.json")) throw bad_input("'{}' holds no run.json", path.string());
+  const Plan plan = read_plan(path / "run.json");
+  const std::vector<SummaryRow> rows = finished_rows(path, plan);
   write_file_atomically(path / "report.html", run_page(plan, rows, read_origin(path)));
   if (options.json) {
     for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
@@ -49,7 +69,8 @@ int report(const ReportOptions& options) {
 std::function<int()> add_report(CLI::App& app) {
   auto* command = app.add_subcommand("report", "Write the page of a run directory again and print its table");
   auto options = std::make_shared<ReportOptions>();
-  command->add_option("directory", options->directory, "run directory of pits run --out")->required();
+  command->add_option("directory", options->directory, "directory of pits run --out or pits reproduce --out")
+      ->required();
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
   command->footer("Example:\n  pits report runs/linear");
   return [options] { return report(*options); };

@@ -97,23 +97,6 @@ void draw_figures(const std::filesystem::path& out) {
   fmt::print(stderr, "{} figures as SVG and PNG: {}\n", count, std::filesystem::absolute(out / "figures").string());
 }
 
-void print_result(const Reproduction& r, const ReproduceOptions& options) {
-  const std::string page = std::filesystem::absolute(std::filesystem::path(options.out) / "report.html").string();
-  if (options.json) {
-    for (const SectionResult& s : r.sections) {
-      for (const SummaryRow& row : s.rows) fmt::print("{}\n", summary_line(*s.plan, row, true).dump());
-    }
-    fmt::print(stderr, "Report: {}\n", page);
-    return;
-  }
-  for (const SectionResult& s : r.sections) {
-    const bool compared = s.section.id == "benchmark";
-    fmt::print("{}\n\n{}\n", s.section.title, as_text(compared ? regret_comparison(r) : section_table(s, true)));
-  }
-  for (const MissingData& m : r.missing) fmt::print("Left out {}: {}\n", m.environment, m.reason);
-  fmt::print("Report: {}\n", page);
-}
-
 int reproduce(const ReproduceOptions& options, const Words& words, Executor& executor) {
   if (options.device != "cpu") {
     if (options.device != "cuda") throw unknown_name("device", options.device, {"cpu", "cuda"});
@@ -144,7 +127,7 @@ int reproduce(const ReproduceOptions& options, const Words& words, Executor& exe
   }
   const Reproduction r = finish(list, missing, options);
   draw_figures(options.out);
-  print_result(r, options);
+  print_reproduction(r, options.out, options.json);
   return 0;
 }
 

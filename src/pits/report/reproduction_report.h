@@ -38,7 +38,15 @@ nlohmann::ordered_json comparison_json(const Reproduction& r);
 // Follows web/README.md, kind "reproduce".
 nlohmann::ordered_json reproduction_data(const Reproduction& r);
 
-// DIR/report.html and DIR/tables/*.{txt,md,tex,csv,json}. The tables hold nothing that differs from run to run.
+// DIR/report.html, DIR/tables/*.{txt,md,tex,csv,json} and DIR/reproduction.json, which says what DIR holds. Only the
+// page has anything that differs from run to run.
 void write_reproduction(const std::filesystem::path& directory, const Reproduction& r);
+
+// What DIR/reproduction.json says: the sections and their figures, and the data that was missing.
+struct Holdings {
+  std::vector<Section> sections;
+  std::vector<MissingData> missing;
+};
+Holdings read_holdings(const std::filesystem::path& directory);
 
 }  // namespace pits
