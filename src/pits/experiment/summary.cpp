@@ -101,6 +101,10 @@ nlohmann::ordered_json summary_line(const Plan& plan, const SummaryRow& row, boo
     for (const Statistics& s : row.posterior_w2) line["posterior_w2_se"].push_back(s.se);
     line["posterior_floor"] = row.posterior_floor;
   }
+  const std::vector<std::string> environments = plan.environments();
+  const auto environment =
+      static_cast<std::size_t>(std::ranges::find(environments, row.environment) - environments.begin());
+  if (const std::string remark = plan.remarks().at(environment); !remark.empty()) line["remark"] = remark;
   if (with_seconds) line["seconds"] = row.seconds;
   return line;
 }
