@@ -25,8 +25,9 @@ export function vegaLegend(agents) {
   };
 }
 
-// On the page, one for the figures that follow it; a short one stays in sight.
+// On the page, one for the figures that follow it; a short one stays in sight, a single agent needs none.
 export function pageLegend(agents, ...controls) {
-  const entries = element("div", { class: "entries", role: "group", "aria-label": "Agents shown" }, agents.map(agentButton));
+  const buttons = agents.length > 1 ? agents.map(agentButton) : [];
+  const entries = element("div", { class: "entries", role: "group", "aria-label": "Agents shown" }, buttons);
   return element("div", { class: agents.length > FEW ? "legend" : "legend pinned" }, entries, ...controls);
 }

@@ -10,7 +10,10 @@ export function decimalsFor(values) {
   return Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(largest))));
 }
 
-export const fixed = (value, decimals) => (isNumber(value) ? value.toFixed(decimals).replace("-", "−") : "–");
+export function fixed(value, decimals) {
+  if (!isNumber(value)) return "–";
+  return (decimals ? value.toFixed(decimals) : grouped.format(value)).replace("-", "−");
+}
 
 export function significant(value, digits = 3) {
   if (!isNumber(value)) return "–";

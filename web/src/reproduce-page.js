@@ -36,9 +36,11 @@ function colourAgents(data) {
   for (const section of data.sections) rampSeries(placed(section).sort((a, b) => section.x.values[a] - section.x.values[b]));
 }
 
-function missingNote(missing) {
+function missingNote({ missing, sections }) {
   if (!missing?.length) return null;
-  const items = missing.map(({ section, env, reason }) => element("li", {}, element("strong", {}, [section, env ? environmentName(env) : null].filter(Boolean).join(", ")), `: ${reason}`));
+  const titles = { problems: "Table 1", table: "Table 2", ...Object.fromEntries(sections.map(({ id, title }) => [id, title])) };
+  const place = ({ section, env }) => [titles[section] ?? section, env ? environmentName(env) : null].filter(Boolean).join(", ");
+  const items = missing.map((entry) => element("li", {}, element("strong", {}, place(entry)), `: ${entry.reason}`));
   return element("aside", { class: "missing", "aria-label": "Not on this page" }, element("p", {}, "Not on this page:"), element("ul", {}, items));
 }
 
@@ -88,6 +90,6 @@ export function reproducePage(given) {
   colourAgents(data);
   startScale(data.sections.flatMap(({ summary }) => summary ?? []));
   const parts = pageParts(data);
-  const content = element("div", { class: "content" }, pageHeader(data), missingNote(data.missing), parts.map(({ node }) => node));
+  const content = element("div", { class: "content" }, pageHeader(data), missingNote(data), parts.map(({ node }) => node));
   return [element("div", { class: "layout" }, contents(parts), content)];
 }

@@ -2,18 +2,20 @@ import { vega, vegaLite } from "vega-embed";
 import { element } from "./dom.js";
 import { csv, save } from "./download.js";
 import { fixWidth } from "./fit-width.js";
+import { clickableLegend } from "./legend.js";
 import { vegaConfig } from "./theme.js";
 
 const WIDTH = 720;
 const PIXEL_RATIO = 3;
 
 // A figure outside the page: its title over it, and the legend that the page shows once for many.
-async function standaloneView({ spec, mode, title, fullTitle }) {
+async function standaloneView({ spec, mode, title, fullTitle, agents }) {
   const config = vegaConfig();
   const text = { text: fullTitle ?? title, anchor: "start", fontSize: 16, fontWeight: 600, offset: 14, color: config.axis.titleColor };
   const given = { ...spec(true), title: text, padding: 12 };
   const compiled = mode === "vega" ? given : vegaLite.compile(given, { config }).spec;
-  const runtime = vega.parse(fixWidth(compiled, WIDTH), mode === "vega" ? config : undefined);
+  const patched = fixWidth(compiled, WIDTH);
+  const runtime = vega.parse(agents ? clickableLegend(patched) : patched, mode === "vega" ? config : undefined);
   return new vega.View(runtime, { renderer: "none" }).runAsync();
 }
 

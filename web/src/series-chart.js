@@ -30,13 +30,12 @@ function chartRows(series, log) {
 function floorLayers(floor, log, x, y) {
   if (!floor) return [];
   const rows = chartRows([floor], log);
-  const last = rows.at(-1);
   const muted = themeColour("muted");
   const encoding = { x: { ...x, field: "x" }, y: { ...y, field: "mean" } };
   return [
     { data: { values: rows }, mark: { type: "area", color: muted, opacity: 0.14, tooltip: null }, encoding: { x: encoding.x, y: { ...y, field: "low" }, y2: { field: "high" } } },
     { data: { values: rows }, mark: { type: "line", strokeDash: [5, 4], strokeWidth: 1.5, color: muted, tooltip: null }, encoding },
-    { data: { values: last ? [last] : [] }, mark: { type: "text", align: "right", baseline: "top", dy: 7, fontSize: 12, color: muted, text: floor.label, tooltip: null }, encoding },
+    { data: { values: rows.slice(-1) }, mark: { type: "text", align: "right", baseline: "top", dx: 4, dy: 10, fontSize: 12, color: muted, text: floor.label, tooltip: null }, encoding },
   ];
 }
 
@@ -48,6 +47,8 @@ export function seriesChart(series, { xTitle, yTitle, log = false, floor = null,
   const all = floor ? [...rows, ...chartRows([floor], log)] : rows;
   const x = xScale([...new Set(all.map((row) => row.x))].sort((a, b) => a - b), xTitle);
   const y = { type: "quantitative", title: yTitle, ...(log ? logAxis(all.flatMap(({ low, high }) => [low, high])) : { axis: { tickCount: 6 }, scale: { zero: true } }) };
+  // Room for the floor's label below it.
+  if (log && floor) y.scale.domainMin = 0.7 * Math.min(...all.map(({ low }) => low));
   const colour = { field: "agent", type: "nominal", sort: null, scale: colourScale(agents), legend: legend ? vegaLegend(agents) : null };
   const at = { x: { ...x, field: "x" }, y: { ...y, field: "mean" }, color: colour };
   const tooltip = [
@@ -65,7 +66,8 @@ export function seriesChart(series, { xTitle, yTitle, log = false, floor = null,
       ...floorLayers(floor, log, x, y),
       {
         data: { values: rows },
-        transform: [visibleOnly],
+        // A single series stays: an empty drawing has no axes.
+        transform: series.length > 1 ? [visibleOnly] : [],
         layer: [
           { mark: { type: "rule", strokeWidth: 1.5, tooltip: null }, encoding: { ...at, y: { ...y, field: "low" }, y2: { field: "high" } } },
           { mark: { type: "line", strokeWidth: 2, tooltip: null }, encoding: { ...at, strokeDash: { ...colour, scale: dashScale(agents) } } },

@@ -1,6 +1,6 @@
 import { RAMP_COLOURS, SERIES_COLOURS, colour } from "./theme.js";
 
-// Eight colours times four dashes keep up to 32 agents apart.
+// Ten colours times four dashes keep up to 40 agents apart.
 const DASHES = [[1, 0], [7, 3], [2, 2.5], [9, 3, 2, 3]];
 
 // agent -> { name of its colour, dash }, one for the whole page

@@ -2,7 +2,7 @@
 const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
 const narrowScreen = window.matchMedia("(max-width: 720px)");
 
-export const SERIES_COLOURS = 8;
+export const SERIES_COLOURS = 10;
 export const RAMP_COLOURS = 6;
 
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

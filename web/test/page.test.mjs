@@ -1,58 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { test } from "node:test";
+import { downloaded, example, fits, followsScheme, readTemplate, settles, states, withPage } from "./browser.mjs";
 
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const DESKTOP = { width: 1200, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-const read = (path) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
-const readTemplate = () => (process.env.PITS_PAGE ? readFile(process.env.PITS_PAGE, "utf8") : read("dist/page.html"));
-let browser, folder;
-
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "pits-page-"));
-  const template = await readTemplate();
-  for (const kind of ["run", "sample"]) {
-    const data = await read(`examples/${kind}.json`);
-    await writeFile(join(folder, `${kind}.html`), template.replace("__PITS_DATA__", () => data));
-  }
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
-});
-
-after(async () => {
-  await browser?.close();
-  await rm(folder, { recursive: true });
-});
-
-// Opens a filled page, waits for its figures, and afterwards holds it to silence:
-// nothing on the console, nothing over the network.
-async function withPage(kind, options, check) {
-  const page = await browser.newPage({ viewport: DESKTOP, ...options });
-  page.setDefaultTimeout(10000);
-  const complaints = [];
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || complaints.push(request.url()));
-  await page.goto(pathToFileURL(join(folder, `${kind}.html`)).href);
-  await drawn(page);
-  await check(page);
-  await page.close();
-  assert.deepEqual(complaints, []);
-}
-
-const drawn = (page) => page.waitForFunction(() => [...document.querySelectorAll("figure")].every((f) => f.dataset.state !== "waiting"));
-const states = (page) => page.$$eval("figure", (all) => all.map((f) => f.dataset.state));
 const lines = (page) => page.locator("figure").first().locator(".mark-line path").count();
-
-async function settles(measure, value) {
-  for (let i = 0; i < 60 && (await measure()) !== value; i += 1) await new Promise((done) => setTimeout(done, 50));
-  assert.equal(await measure(), value);
-}
 
 test("the template holds the marker once", async () => {
   const template = await readTemplate();
@@ -72,7 +24,7 @@ test("a run page draws every figure", () =>
 
 test("the regret table marks the best mean of each column and its ties", () =>
   withPage("run", {}, async (page) => {
-    const { agents, environments, summary } = JSON.parse(await read("examples/run.json"));
+    const { agents, environments, summary } = await example("run");
     const rows = page.locator("#regret tbody tr");
     assert.equal(await rows.count(), agents.length);
     for (const [column, env] of environments.entries()) {
@@ -124,16 +76,20 @@ test("the pointer reads every agent's regret at a round", () =>
     assert.equal(await tooltip.locator("tr").count(), 5);
   }));
 
-test("the table is saved as CSV and a figure as SVG", () =>
+test("the table is saved as CSV, and a figure as SVG, PNG and CSV", () =>
   withPage("run", {}, async (page) => {
-    const [table] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download CSV" }).click()]);
-    const rows = (await readFile(await table.path(), "utf8")).trim().split("\n");
+    const table = await downloaded(page, page.getByRole("button", { name: "Download CSV" }));
+    const rows = String(table.content).trim().split("\n");
     assert.equal(rows.length, 1 + 10);
     assert.match(rows[0], /^agent,environment,normalized_regret_mean,/);
-    await page.locator("figure summary").first().click();
-    const [image] = await Promise.all([page.waitForEvent("download"), page.locator("figure").first().getByText("Save as SVG").click()]);
-    assert.equal(image.suggestedFilename(), "pits-wheel-regret.svg");
-    assert.match(await readFile(await image.path(), "utf8"), /^<svg[^]*neural-linear/);
+    const save = (format) => downloaded(page, page.locator("figure").first().getByRole("button", { name: `as ${format}` }));
+    const svg = await save("SVG");
+    assert.equal(svg.name, "pits-wheel-regret.svg");
+    assert.match(String(svg.content), /^<svg[^]*neural-linear/);
+    assert.equal((await save("PNG")).content.subarray(1, 4).toString(), "PNG");
+    const { curves } = await example("run");
+    const points = curves.filter(({ env }) => env === "wheel").flatMap(({ t, mean, std, agent }) => t.map((round, k) => `${agent},wheel,${round},${mean[k]},${std[k]}`));
+    assert.equal(String((await save("CSV")).content), `agent,environment,round,regret_mean,regret_std\n${points.join("\n")}\n`);
   }));
 
 test("a sample page draws its figures, and the slider moves the particles", () =>
@@ -157,22 +113,7 @@ test("the play button runs through the frames", () =>
   }));
 
 for (const kind of ["run", "sample"]) {
-  test(`a ${kind} page fits a phone`, () =>
-    withPage(kind, { viewport: PHONE }, async (page) => {
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(width <= PHONE.width, `the page is ${width} px wide`);
-      for (const svg of await page.locator("svg.marks").all()) assert.ok((await svg.boundingBox()).width <= PHONE.width);
-    }));
+  test(`a ${kind} page fits a phone`, () => withPage(kind, { viewport: PHONE }, (page) => fits(page, PHONE)));
 
-  test(`a ${kind} page follows the dark colour scheme`, () =>
-    withPage(kind, { colorScheme: "dark" }, async (page) => {
-      const background = (selector) => page.$eval(selector, (node) => getComputedStyle(node).backgroundColor);
-      assert.equal(await background("body"), "rgb(20, 22, 26)");
-      assert.equal(await background("figure svg.marks"), "rgb(20, 22, 26)");
-      await page.emulateMedia({ colorScheme: "light" });
-      await page.waitForFunction(() => {
-        const all = [...document.querySelectorAll("figure")].map((figure) => figure.querySelector("svg.marks"));
-        return all.every((svg) => svg?.style.backgroundColor === "rgb(255, 255, 255)");
-      });
-    }));
+  test(`a ${kind} page follows the dark colour scheme`, () => withPage(kind, { colorScheme: "dark" }, followsScheme));
 }
