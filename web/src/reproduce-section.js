@@ -58,6 +58,9 @@ function pullsBlock(section) {
 
 const places = (axis) => Object.values(axis?.values ?? {}).some(isNumber);
 
+// A section may name the figures it wants of "box" and "curves"; none named: all.
+const wants = ({ figures }, name) => !figures?.length || figures.includes(name);
+
 // known: agents whose results another table shows already
 export function sectionBlocks(section, known = []) {
   const shownElsewhere = section.id === "benchmark" && section.agents.every((agent) => known.includes(agent));
@@ -65,8 +68,8 @@ export function sectionBlocks(section, known = []) {
     places(section.x) ? againstAgents(section) : null,
     places(section.env_x) ? againstEnvironments(section) : null,
     section.summary?.length && !shownElsewhere ? tableBlock(section) : null,
-    boxBlock(section),
-    curveBlock(section),
-    pullsBlock(section),
+    wants(section, "box") ? boxBlock(section) : null,
+    wants(section, "curves") ? curveBlock(section) : null,
+    wants(section, "curves") ? pullsBlock(section) : null,
   ].filter(Boolean);
 }
