@@ -4,30 +4,9 @@
 #include <numeric>
 
 #include "pits/core/kernels.h"
+#include "pits/model/layer_views.h"
 
 namespace pits {
-namespace {
-
-ConstMatrixView<float> weights_of(const Layer& layer, std::span<const float> theta) {
-  return {theta.data() + layer.weights, layer.outputs, layer.inputs};
-}
-
-ConstMatrixView<float> row_view(std::span<const float> x) { return {x.data(), 1, x.size()}; }
-
-// The columns of one action and how many they are.
-struct Group {
-  std::size_t action, first, count;
-};
-
-template <class Body>
-void for_each_group(const Minibatch& batch, Body body) {
-  for (std::size_t a = 0; a + 1 < batch.group_start.size(); ++a) {
-    const std::size_t count = batch.group_start[a + 1] - batch.group_start[a];
-    if (count > 0) body(Group{a, batch.group_start[a], count});
-  }
-}
-
-}  // namespace
 
 Network::Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t outputs, Activation activation)
     : activation_(activation) {
