@@ -52,6 +52,23 @@ RC_GTEST_PROP(BayesLinear, IsTheConjugatePosteriorOfTheData, (std::uint32_t seed
   RC_ASSERT(posterior.a() == exact.a);
 }
 
+RC_GTEST_PROP(BayesLinear, FromSumsIsTheConjugatePosteriorToo, (std::uint32_t seed)) {
+  const auto d = *rc::gen::inRange<Eigen::Index>(1, 12);
+  const auto n = *rc::gen::inRange<Eigen::Index>(0, 60);
+  const auto first = *rc::gen::inRange<Eigen::Index>(0, n + 1);
+  const BayesLinearConfig config{.lambda = *rc::gen::element(0.01, 0.25, 4.0), .a0 = 2.0, .b0 = 0.5};
+  const Data data = random_data(n, d, seed);
+  RegressionSums sums(d);
+  sums.add(data.x.topRows(first).transpose(), data.y.head(first));
+  sums.add(data.x.bottomRows(n - first).transpose(), data.y.tail(n - first));
+  const BayesLinear posterior(config, sums);
+  const Conjugate exact(config, data.x, data.y);
+  RC_ASSERT((posterior.mean() - exact.mean).norm() < 1e-9 * (1.0 + exact.mean.norm()));
+  RC_ASSERT((posterior.precision() - exact.precision).norm() < 1e-12 * exact.precision.norm());
+  RC_ASSERT(std::abs(posterior.b() - exact.b) < 1e-9 * (1.0 + exact.total));
+  RC_ASSERT(posterior.a() == exact.a);
+}
+
 // 3,000 rank-one updates pass the refactorisations at 1,024 and 2,048.
 TEST(BayesLinear, StaysExactOverThousandsOfUpdates) {
   for (const Eigen::Index n : {1023, 1024, 1025, 3000}) {

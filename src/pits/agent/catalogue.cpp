@@ -2,6 +2,7 @@
 
 #include "pits/agent/context_free_ts.h"
 #include "pits/agent/lin_ts.h"
+#include "pits/agent/neural_linear.h"
 #include "pits/agent/pi_ts.h"
 #include "pits/agent/uniform.h"
 #include "pits/agent/vi_ts.h"
@@ -13,6 +14,11 @@ template <class Made, class Config>
 AgentEntry agent(std::string name, std::string summary, std::vector<Preset> presets = {},
                  Config (*preset)(std::string_view) = default_config<Config>) {
   return make_entry<Agent, AgentSetup, Made, Config>(std::move(name), std::move(summary), std::move(presets), preset);
+}
+
+std::vector<Preset> showdown_presets() {
+  return {{"showdown", "as the showdown of Riquelme et al. (2018) ran it: the step size never starts anew"},
+          {"showdown-reset", "as the showdown meant it: every training starts the step size anew"}};
 }
 
 }  // namespace
@@ -31,6 +37,8 @@ const std::vector<AgentEntry>& agent_catalogue() {
       agent<ViTs, ViTsConfig>("vi-ts", "Thompson sampling by a mean-field posterior of a network (Bayes by backprop)",
                               {{"showdown", "as Riquelme et al. (2018) set it"}}),
       agent<Uniform, UniformConfig>("uniform", "every action with the same probability"),
+      agent<NeuralLinear, NeuralLinearConfig>("neural-linear", "exact Bayesian regressions on a network's last layer",
+                                              showdown_presets(), neural_linear_preset),
   };
   return catalogue;
 }

@@ -9,9 +9,9 @@ namespace {
 // A copy of the particles that no longer learns.
 class FrozenParticles final : public Policy {
  public:
-  FrozenParticles(const ParticleVote& vote, Particles theta)
-      : model_(vote.model), theta_(std::move(theta)), vote_{model_,      theta_,    vote.floor, vote.initial_pulls,
-                                                            vote.events, vote.setup} {}
+  explicit FrozenParticles(const ParticleVote& vote)
+      : model_(vote.model), theta_(copy_of(vote.theta)), vote_{model_,      theta_,    vote.floor, vote.initial_pulls,
+                                                               vote.events, vote.setup} {}
 
   Decision choose(const Query& query) const override { return vote_.choose(query); }
 
@@ -112,11 +112,6 @@ void PiTs::learn(std::span<const Feedback> events) {
   }
 }
 
-std::unique_ptr<const Policy> PiTs::snapshot() const {
-  const ParticlesView theta = posterior_.particles();
-  Particles copy(theta.rows(), theta.cols());
-  std::ranges::copy(theta.flat(), copy.data());
-  return std::make_unique<FrozenParticles>(vote(), std::move(copy));
-}
+std::unique_ptr<const Policy> PiTs::snapshot() const { return std::make_unique<FrozenParticles>(vote()); }
 
 }  // namespace pits

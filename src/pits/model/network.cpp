@@ -7,6 +7,15 @@
 #include "pits/model/layer_views.h"
 
 namespace pits {
+namespace {
+
+// out = W x + b
+void affine(const Layer& layer, std::span<const float> theta, std::span<const float> x, std::span<float> out) {
+  std::ranges::copy(theta.subspan(layer.biases, layer.outputs), out.begin());
+  add_product_transposed(weights_of(layer, theta), row_view(x), MatrixView<float>(out.data(), out.size(), 1));
+}
+
+}  // namespace
 
 Network::Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t outputs, Activation activation)
     : activation_(activation) {
@@ -21,26 +30,28 @@ Network::Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t
   add_layer(outputs);
 }
 
-void Network::evaluate(std::span<const float> theta, std::span<const float> x, Workspace& w,
-                       std::span<float> out) const {
+std::span<const float> Network::hidden(std::span<const float> theta, std::span<const float> x, Workspace& w) const {
   std::span<const float> input = x;
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const Layer& layer = layers_[l];
-    const bool last = l + 1 == layers_.size();
-    std::vector<float>& values = w.values[l % 2];
-    if (!last) values.resize(layer.outputs);
-    const std::span<float> z = last ? out : std::span<float>(values);
-    std::ranges::copy(theta.subspan(layer.biases, layer.outputs), z.begin());
-    add_product_transposed(weights_of(layer, theta), row_view(input), MatrixView<float>(z.data(), z.size(), 1));
-    if (!last) activate(activation_, z);
+  for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
+    std::vector<float>& z = w.values[l % 2];
+    z.resize(layers_[l].outputs);
+    affine(layers_[l], theta, input, z);
+    activate(activation_, z);
     input = z;
   }
+  return input;
 }
 
-void Network::forward(std::span<const float> theta, const Minibatch& batch, Workspace& w, std::span<float> out) const {
-  const std::size_t B = batch.size();
+void Network::evaluate(std::span<const float> theta, std::span<const float> x, Workspace& w,
+                       std::span<float> out) const {
+  affine(layers_.back(), theta, hidden(theta, x, w), out);
+}
+
+ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrixView<float> contexts,
+                                       Workspace& w) const {
+  const std::size_t B = contexts.cols();
   w.hidden.resize(layers_.size() - 1);
-  ConstMatrixView<float> input = batch.contexts;
+  ConstMatrixView<float> input = contexts;
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
     const Layer& layer = layers_[l];
     Matrix<float>& z = w.hidden[l];
@@ -50,6 +61,11 @@ void Network::forward(std::span<const float> theta, const Minibatch& batch, Work
     activate(activation_, z.flat());
     input = std::as_const(z).view();
   }
+  return input;
+}
+
+void Network::forward(std::span<const float> theta, const Minibatch& batch, Workspace& w, std::span<float> out) const {
+  const ConstMatrixView<float> input = hidden(theta, batch.contexts, w);
   const Layer& last = layers_.back();
   const ConstMatrixView<float> weights = weights_of(last, theta);
   for_each_group(batch, [&](const Group& g) {

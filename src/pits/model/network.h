@@ -27,6 +27,7 @@ class Network {
   std::size_t outputs() const { return layers_.back().outputs; }
   std::size_t parameters() const { return layers_.back().biases + outputs(); }
   const std::vector<Layer>& layers() const { return layers_; }
+  std::size_t features() const { return layers_.back().inputs; }  // units of the last hidden layer; linear: d
 
   // Scratch of one thread: hidden[l] is the output of hidden layer l, (width,B).
   struct Workspace {
@@ -35,6 +36,11 @@ class Network {
     std::vector<float> values[2];  // one context through the layers
     std::vector<float> output;     // the played outputs, then their deltas (B)
   };
+
+  // The last hidden layer's units for one context (features), or for all contexts (d,B) at once (features,B). Linear:
+  // the contexts themselves. A view of w, or of the contexts.
+  std::span<const float> hidden(std::span<const float> theta, std::span<const float> x, Workspace& w) const;
+  ConstMatrixView<float> hidden(std::span<const float> theta, ConstMatrixView<float> contexts, Workspace& w) const;
 
   // All K outputs for one context.
   void evaluate(std::span<const float> theta, std::span<const float> x, Workspace& w, std::span<float> out) const;

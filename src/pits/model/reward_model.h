@@ -58,6 +58,7 @@ class RewardModel {
   std::size_t actions() const { return network_.outputs(); }
   std::size_t parameters() const { return network_.parameters() + noise_parameters(); }  // P
   bool bernoulli() const;
+  const Network& network() const { return network_; }
 
   void initialise(Stream& stream, MatrixView<float> theta) const;
 

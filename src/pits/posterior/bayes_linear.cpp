@@ -1,5 +1,6 @@
 #include "pits/posterior/bayes_linear.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,15 +27,30 @@ Fields fields(BayesLinearConfig& c) {
       .add("b0", c.b0, "its scale", above(0));
 }
 
+RegressionSums::RegressionSums(Eigen::Index dimension)
+    : xx(Eigen::MatrixXd::Zero(dimension, dimension)), xy(Eigen::VectorXd::Zero(dimension)) {}
+
+void RegressionSums::add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
+  xx.selfadjointView<Eigen::Lower>().rankUpdate(x);
+  xy += x * y;
+  yy += y.squaredNorm();
+  n += static_cast<std::uint64_t>(y.size());
+}
+
 BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension)
-    : precision_(config.lambda * Eigen::MatrixXd::Identity(dimension, dimension)),
-      cholesky_(precision_),
-      moment_(Eigen::VectorXd::Zero(dimension)),
-      mean_(Eigen::VectorXd::Zero(dimension)),
-      a_(config.a0),
-      b_(config.b0) {
-  BayesLinearConfig copy = config;
-  fields(copy).check();
+    : BayesLinear(config, RegressionSums(dimension)) {}
+
+BayesLinear::BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums)
+    : precision_(sums.xx.selfadjointView<Eigen::Lower>()),
+      moment_(sums.xy),
+      a_(checked(config).a0 + 0.5 * static_cast<double>(sums.n)),
+      b_(config.b0),
+      updates_(sums.n) {
+  precision_.diagonal().array() += config.lambda;
+  refactor();
+  mean_ = cholesky_.solve(moment_);
+  // ½(yᵀy − meanᵀ precision mean) is at least 0; rounding may say otherwise where the data are explained perfectly.
+  b_ += std::max(0.0, 0.5 * (sums.yy - mean_.dot(moment_)));
 }
 
 // b grows by half the squared residual against the old mean over the predictive variance: the same as

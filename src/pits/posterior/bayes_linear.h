@@ -19,9 +19,23 @@ struct BayesLinearConfig {
 };
 Fields fields(BayesLinearConfig& config);
 
+// What the posterior needs to know of n observations.
+struct RegressionSums {
+  Eigen::MatrixXd xx;  // XᵀX, lower triangle
+  Eigen::VectorXd xy;  // Xᵀy
+  double yy = 0.0;     // yᵀy
+  std::uint64_t n = 0;
+
+  explicit RegressionSums(Eigen::Index dimension);
+  // Observations as columns: x (d,n), y (n).
+  void add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
+};
+
 class BayesLinear {
  public:
   BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension);
+  // The posterior of all those observations: one factorisation.
+  BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums);
 
   void observe(const Eigen::VectorXd& x, double y);
 

@@ -48,9 +48,9 @@ void History::sample(Stream& stream, std::size_t batch_size, Minibatch& batch) c
   gather(slots, batch);
 }
 
-void History::all(Minibatch& batch) const {
-  std::vector<std::uint32_t> slots(size());
-  std::iota(slots.begin(), slots.end(), 0U);
+void History::slice(std::size_t first, std::size_t count, Minibatch& batch) const {
+  std::vector<std::uint32_t> slots(count);
+  std::iota(slots.begin(), slots.end(), static_cast<std::uint32_t>(first));
   gather(slots, batch);
 }
 

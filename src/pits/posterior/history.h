@@ -31,8 +31,9 @@ class History {
 
   // B observations drawn with replacement, grouped by action. Leaves batch.likelihood_scale alone.
   void sample(Stream& stream, std::size_t batch_size, Minibatch& batch) const;
-  // All kept observations, grouped by action.
-  void all(Minibatch& batch) const;
+  // Slots first .. first+count−1, grouped by action; or all kept observations.
+  void slice(std::size_t first, std::size_t count, Minibatch& batch) const;
+  void all(Minibatch& batch) const { slice(0, size(), batch); }
 
  private:
   // Memory grows by chunks: no copy of the past when it does.

@@ -1,6 +1,7 @@
 // The posterior as particles: a model, a flow and an optimiser that move M parameter vectors after the history.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "pits/flow/mover.h"
@@ -27,6 +28,12 @@ struct ParticleConfig {
   int capacity = 0;  // observations kept; 0 keeps all
 };
 Fields fields(ParticleConfig& config);
+
+inline Particles copy_of(ParticlesView theta) {
+  Particles copy(theta.rows(), theta.cols());
+  std::ranges::copy(theta.flat(), copy.data());
+  return copy;
+}
 
 class ParticlePosterior {
  public:

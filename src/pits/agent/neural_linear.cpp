@@ -1,0 +1,139 @@
+#include "pits/agent/neural_linear.h"
+
+#include <algorithm>
+
+namespace pits {
+namespace {
+
+// Features of one context, in the precision of the regressions.
+Eigen::VectorXd features(const RewardModel& model, std::span<const float> theta, ContextView x) {
+  thread_local Network::Workspace workspace;
+  const std::span<const float> units = model.network().hidden(theta, x, workspace);
+  Eigen::VectorXd row(static_cast<Eigen::Index>(units.size()));
+  std::ranges::copy(units, row.begin());
+  return row;
+}
+
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Adds a batch to the sums of its actions, (K).
+void add_batch(ConstMatrixView<float> units, const Minibatch& batch, std::vector<RegressionSums>& sums) {
+  const auto rows = static_cast<Eigen::Index>(units.rows());
+  for (std::size_t a = 0; a < sums.size(); ++a) {
+    const std::size_t first = batch.group_start[a];
+    const auto count = static_cast<Eigen::Index>(batch.group_start[a + 1] - first);
+    if (count == 0) continue;
+    const Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>> x(
+        units.data() + first, rows, count, Eigen::OuterStride<>(static_cast<Eigen::Index>(units.stride())));
+    const Eigen::Map<const Eigen::VectorXf> y(batch.rewards.data() + first, count);
+    sums[a].add(x.cast<double>(), y.cast<double>());
+  }
+}
+
+// A copy that no longer learns.
+class FrozenLastLayer final : public Policy {
+ public:
+  explicit FrozenLastLayer(const LastLayerDraw& draw)
+      : model_(draw.model), theta_(copy_of(draw.theta)), regressions_(draw.regressions), draw_{model_,
+                                                                                               theta_,
+                                                                                               regressions_,
+                                                                                               draw.initial_pulls,
+                                                                                               draw.events,
+                                                                                               draw.setup} {}
+
+  Decision choose(const Query& query) const override { return draw_.choose(query); }
+
+ private:
+  RewardModel model_;
+  Particles theta_;
+  std::vector<BayesLinear> regressions_;
+  LastLayerDraw draw_;  // by the copies above
+};
+
+}  // namespace
+
+Fields fields(NeuralLinearConfig& c) {
+  return Fields{}
+      .merge(fields(c.networks))
+      .add("regression_lambda", c.prior.lambda, "prior precision of the regressions, in units of the noise", above(0))
+      .add("a0", c.prior.a0, "shape of the inverse-gamma prior of their noise variance", above(0))
+      .add("b0", c.prior.b0, "its scale", above(0))
+      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
+      .add("train_every", c.train_every, "rounds between trainings of the networks", at_least(1))
+      .add("train_steps", c.train_steps, "steps in a training", at_least(1));
+}
+
+NeuralLinearConfig neural_linear_preset(std::string_view name) {
+  NeuralLinearConfig c;
+  c.networks.optimizer.restart = name == "showdown-reset";
+  return c;
+}
+
+Decision LastLayerDraw::choose(const Query& query) const {
+  check_query(query, setup);
+  const std::size_t K = setup.actions;
+  if (const auto forced = forced_pull(events, initial_pulls, query, K)) return *forced;
+  Stream stream = decision_stream(setup, query.id);
+  const std::size_t drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
+  const Eigen::VectorXd x = features(model, theta.row(drawn), query.x);
+  std::vector<double> values(K);
+  for (Action a = 0; a < K; ++a) values[a] = regressions[drawn * K + a].sample(stream).dot(x);
+  return {.action = best_action(values, query.actions), .propensity = std::nullopt};
+}
+
+NeuralLinear::NeuralLinear(const NeuralLinearConfig& config, const AgentSetup& setup)
+    : config_(checked(config)),
+      setup_(setup),
+      networks_(config.networks, setup.context_size, setup.actions, setup.seed, setup.realization),
+      regressions_(networks_.particles().rows() * setup.actions,
+                   BayesLinear(config.prior, static_cast<Eigen::Index>(networks_.model().network().features()))) {}
+
+LastLayerDraw NeuralLinear::draw() const {
+  return {networks_.model(),     networks_.particles(),      regressions_,
+          config_.initial_pulls, networks_.history().seen(), setup_};
+}
+
+void NeuralLinear::learn(std::span<const Feedback> events) {
+  for (const Feedback& event : events) {
+    check_feedback(event, setup_);
+    networks_.observe({.context = event.x, .action = event.action, .reward = event.reward});
+    if (networks_.history().seen() % static_cast<std::uint64_t>(config_.train_every) == 0) {
+      networks_.train(config_.train_steps);
+      refit();
+    } else {
+      observe(event);
+    }
+  }
+}
+
+void NeuralLinear::observe(const Feedback& event) {
+  const ParticlesView theta = networks_.particles();
+  for (std::size_t i = 0; i < theta.rows(); ++i) {
+    regressions_[i * setup_.actions + event.action].observe(features(networks_.model(), theta.row(i), event.x),
+                                                            event.reward);
+  }
+}
+
+void NeuralLinear::refit() {
+  constexpr std::size_t piece = 1024;  // observations at a time, so that memory does not grow with the history
+  const ParticlesView theta = networks_.particles();
+  const Network& network = networks_.model().network();
+  const History& history = networks_.history();
+  const RegressionSums none(static_cast<Eigen::Index>(network.features()));
+  Network::Workspace workspace;
+  Minibatch batch;
+  for (std::size_t i = 0; i < theta.rows(); ++i) {
+    std::vector<RegressionSums> sums(setup_.actions, none);
+    for (std::size_t first = 0; first < history.size(); first += piece) {
+      history.slice(first, std::min(piece, history.size() - first), batch);
+      add_batch(network.hidden(theta.row(i), batch.contexts, workspace), batch, sums);
+    }
+    for (Action a = 0; a < setup_.actions; ++a) {
+      regressions_[i * setup_.actions + a] = BayesLinear(config_.prior, sums[a]);
+    }
+  }
+}
+
+std::unique_ptr<const Policy> NeuralLinear::snapshot() const { return std::make_unique<FrozenLastLayer>(draw()); }
+
+}  // namespace pits
