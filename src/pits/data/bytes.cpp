@@ -40,10 +40,11 @@ std::string reason(archive* a) {
   return text == nullptr ? "cannot be unpacked" : text;
 }
 
-// Raw bytes under whatever filter (gzip, xz) they are packed with, or a zip.
+// Raw bytes under whatever filter (compress, gzip, xz) they are packed with, or a zip.
 Archive open_archive(const std::filesystem::path& file) {
   Archive a(archive_read_new(), archive_read_free);
   if (!a) throw failed("libarchive is out of memory");
+  archive_read_support_filter_compress(a.get());
   archive_read_support_filter_gzip(a.get());
   archive_read_support_filter_xz(a.get());
   archive_read_support_format_zip(a.get());

@@ -1,4 +1,5 @@
-// The unpacked bytes of a file, piece by piece: plain, or packed as gz, xz or zip (told apart by content, not by name).
+// The unpacked bytes of a file, piece by piece: plain, or packed as gz, xz, zip or Z (told apart by content, not by
+// name).
 #pragma once
 
 #include <cstdint>

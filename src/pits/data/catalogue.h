@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pits/data/bytes.h"
+
 namespace pits {
 
 // A content that is accepted for a file.
@@ -19,10 +21,11 @@ struct Content {
 };
 
 struct DataFile {
-  std::string name;                // as it is stored: "covtype.data.gz"
-  std::vector<std::string> names;  // other names it may be found under: "covtype.data"
-  std::string address;             // its public home
-  std::vector<Content> contents;   // accepted contents, the whole data set first; empty: checked by shape and ranges
+  std::string name;                     // as it is stored, unpacked: "covtype.data"
+  std::vector<std::string> names = {};  // other names it may be found under: "mushroom.data"
+  std::vector<std::string> addresses;   // its public homes, tried in order; what lies there may be packed
+  std::vector<Content> contents;        // accepted contents, the whole data set first
+  bool by_shape = false;                // other contents too are accepted where check_jester passes
 };
 
 struct DataSet {
@@ -36,16 +39,22 @@ struct DataSet {
 const std::vector<DataSet>& data_catalogue();
 const DataSet& find_data_set(std::string_view name);
 
-// Where data is looked for, in order: `data_dir` where it is not empty, $PITS_DATA, the cache
-// ($XDG_CACHE_HOME/pits or ~/.cache/pits).
+// Where data is looked for, in order: `data_dir` where it is not empty, $PITS_DATA, the cache. A `data_dir` or
+// $PITS_DATA that is not a directory is an Error.
 std::vector<std::filesystem::path> data_directories(const std::string& data_dir);
+// $XDG_CACHE_HOME/pits or ~/.cache/pits; empty where neither is set.
 std::filesystem::path data_cache();
 
-// The first place that has the file. Not found: an Error that names the address and where to put the file.
+// The first place that has the file under one of its names, plain or with .gz, .xz, .zip or .Z behind.
+std::optional<std::filesystem::path> locate_data_file(const DataFile& file, const std::string& data_dir);
+// The same, but not found is an Error that names the address and where to put the file.
 std::filesystem::path find_data_file(const DataSet& set, const DataFile& file, const std::string& data_dir);
 
-// Reads the unpacked file through `sink` and checks it against the accepted contents; anything else is an Error that
-// names the file and the reason. Returns the content it is (the digest alone where the catalogue knows none).
+// The accepted content that `digest` is; anything else is an Error that names `path` and the reason.
+Content verify_content(const DataFile& file, const std::filesystem::path& path, const Digest& digest);
+
+// Reads the unpacked file through `sink` and verifies it. A damaged file is reported as such, also where `sink` meets
+// the damage first and throws an Error. Returns the content it is (the digest alone where it is not listed).
 Content read_data_file(const DataSet& set, const DataFile& file, const std::string& data_dir,
                        const std::function<void(std::string_view)>& sink);
 

@@ -31,6 +31,10 @@ class SparseRows {
   }
   void end_row() { starts_.push_back(columns_.size()); }
   void set_width(std::size_t width) { width_ = width; }
+  // Column c becomes to[c]; the new columns of a row must ascend as the old ones do.
+  void rename_columns(std::span<const std::uint32_t> to) {
+    for (std::uint32_t& column : columns_) column = to[column];
+  }
   void shrink_to_fit() {
     starts_.shrink_to_fit();
     columns_.shrink_to_fit();

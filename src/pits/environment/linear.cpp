@@ -1,11 +1,7 @@
 #include "pits/environment/linear.h"
 
 #include <Eigen/Cholesky>
-#include <algorithm>
 #include <cmath>
-#include <numeric>
-
-#include "pits/core/random.h"
 
 namespace pits {
 namespace {
@@ -43,44 +39,17 @@ Eigen::MatrixXd cholesky_root(const std::vector<double>& covariance, Eigen::Inde
   return cholesky.matrixL();
 }
 
-// U(−1,1) coordinates scaled to norm 1; sparse: ⌊d/3⌋ random ones are kept (at least 1).
-Eigen::VectorXd draw_coefficients(Stream& stream, Eigen::Index d, bool sparse) {
-  std::vector<Eigen::Index> kept(static_cast<std::size_t>(d));
-  std::iota(kept.begin(), kept.end(), Eigen::Index{0});
-  if (sparse) {
-    const auto count = static_cast<std::size_t>(std::max<Eigen::Index>(1, d / 3));
-    for (std::size_t i = 0; i < count; ++i) {  // the first steps of a Fisher-Yates shuffle
-      std::swap(kept[i], kept[i + stream.index(static_cast<std::uint32_t>(kept.size() - i))]);
-    }
-    kept.resize(count);
-  }
-  Eigen::VectorXd beta = Eigen::VectorXd::Zero(d);
-  for (const Eigen::Index i : kept) beta[i] = 2.0 * stream.uniform() - 1.0;
-  return beta.normalized();
-}
-
 LinearConfig named_dimension(std::string_view preset, int actions, bool sparse) {
   return {.dimension = preset == "d20" ? 20 : 10, .actions = actions, .sparse = sparse};
 }
 
 }  // namespace
 
-const std::vector<std::string>& EnumNames<NoiseUnit>::names() {
-  static const std::vector<std::string> names = {"sd", "variance"};
-  return names;
-}
-const std::vector<std::string>& EnumNames<NoiseGrowth>::names() {
-  static const std::vector<std::string> names = {"action", "none"};
-  return names;
-}
-
 Fields fields(LinearConfig& c) {
   return Fields{}
       .add("dimension", c.dimension, "numbers in a context, d", between(1, 1e5))
       .add("actions", c.actions, "number of actions K", between(1, 1e5))
-      .add("noise", c.noise, "what noise_level is: sd or variance")
-      .add("noise_level", c.noise_level, "noise of action 1", at_least(0))
-      .add("noise_growth", c.noise_growth, "action: level times a for action a = 1..K; none: the same for all")
+      .merge(noise_fields(c.noise, c.noise_level, c.noise_growth))
       .add("mean", c.mean, "mean of the contexts: 1 or d numbers")
       .add("covariance", c.covariance, "covariance of the contexts: 1 variance, d variances or d*d numbers");
 }
@@ -94,15 +63,9 @@ Linear::Linear(const LinearConfig& config, const EnvironmentSetup& setup)
       mean_(mean_vector(config.mean, config.dimension)),
       sd_(diagonal_root(config.covariance, config.dimension)),
       root_(sd_.size() > 0 ? Eigen::MatrixXd() : cholesky_root(config.covariance, config.dimension)),
-      beta_(config.dimension, config.actions) {
+      noise_{.unit = config.noise, .level = config.noise_level, .growth = config.noise_growth} {
   Stream stream({.seed = setup.seed, .realization = setup.realization, .purpose = Purpose::environment_setup});
-  for (Eigen::Index a = 0; a < beta_.cols(); ++a) beta_.col(a) = draw_coefficients(stream, beta_.rows(), config.sparse);
-}
-
-double Linear::noise_sd(std::size_t action) const {
-  const double factor = config_.noise_growth == NoiseGrowth::action ? static_cast<double>(action) + 1.0 : 1.0;
-  const double level = config_.noise_level * factor;
-  return config_.noise == NoiseUnit::sd ? level : std::sqrt(level);
+  beta_ = draw_coefficients(stream, config.dimension, config.actions, config.sparse);
 }
 
 void Linear::draw(std::size_t t, Round& round) const {
@@ -120,12 +83,7 @@ void Linear::draw(std::size_t t, Round& round) const {
   }
   const Eigen::VectorXf x = (mean_ + z).cast<float>();
   round.context.assign(x.begin(), x.end());
-
-  const Eigen::VectorXd means = beta_.transpose() * x.cast<double>();
-  round.mean_rewards.assign(means.begin(), means.end());
-  Stream noise = stream_for(Purpose::environment_reward);
-  round.rewards.resize(actions());
-  for (std::size_t a = 0; a < actions(); ++a) round.rewards[a] = round.mean_rewards[a] + noise_sd(a) * noise.normal();
+  draw_linear_rewards(beta_, noise_, stream_for(Purpose::environment_reward), round);
 }
 
 }  // namespace pits

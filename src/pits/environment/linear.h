@@ -1,24 +1,9 @@
 // Linear and sparse linear rewards: r_a = x·β_a + ε, x ~ N(μ, Σ), ε ~ N(0, σ_a²), as in the paper's supplement.
 #pragma once
 
-#include <Eigen/Core>
-
-#include "pits/core/fields.h"
-#include "pits/environment/environment.h"
+#include "pits/environment/linear_rewards.h"
 
 namespace pits {
-
-// What 0.01·a is for action a = 1..K: the noise's standard deviation (the authors' code) or its variance (their text).
-enum class NoiseUnit { sd, variance };
-enum class NoiseGrowth { action, none };  // level·a for action a, or the same level for all
-template <>
-struct EnumNames<NoiseUnit> {
-  static const std::vector<std::string>& names();
-};
-template <>
-struct EnumNames<NoiseGrowth> {
-  static const std::vector<std::string>& names();
-};
 
 struct LinearConfig {
   int dimension = 10;   // d
@@ -43,7 +28,7 @@ class Linear : public Environment {
   void draw(std::size_t t, Round& round) const override;
 
   const Eigen::MatrixXd& coefficients() const { return beta_; }  // (d,K), columns of norm 1
-  double noise_sd(std::size_t action) const;
+  double noise_sd(std::size_t action) const { return noise_.sd(action); }
 
  private:
   LinearConfig config_;
@@ -51,6 +36,7 @@ class Linear : public Environment {
   Eigen::VectorXd mean_;
   Eigen::VectorXd sd_;    // where Σ is diagonal: its roots; empty otherwise
   Eigen::MatrixXd root_;  // else root·rootᵀ = Σ
+  RewardNoise noise_;
   Eigen::MatrixXd beta_;
 };
 

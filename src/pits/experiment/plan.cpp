@@ -59,7 +59,12 @@ nlohmann::ordered_json resolved_specs(const std::vector<Named>& things) {
   for (const Named& thing : things) {
     nlohmann::ordered_json fields = nlohmann::ordered_json::object();
     for (const Field& field : thing.recipe->fields().list()) fields[field.name] = field.get();
-    list.push_back({{"label", thing.spec.text}, {"name", thing.spec.name}, {"fields", fields}});
+    nlohmann::ordered_json item = {{"label", thing.spec.text}, {"name", thing.spec.name}, {"fields", fields}};
+    if constexpr (requires { thing.data_sha256; }) {
+      if (!thing.data_sha256.empty()) item["data_sha256"] = thing.data_sha256;
+      if (!thing.remark.empty()) item["remark"] = thing.remark;
+    }
+    list.push_back(std::move(item));
   }
   return list;
 }
@@ -70,6 +75,10 @@ void restore_fields(std::vector<Named>& things, const nlohmann::ordered_json& li
   for (std::size_t i = 0; i < things.size(); ++i) {
     for (const auto& [field, value] : list.at(i).at("fields").items()) {
       things[i].recipe->fields().set(field, value.template get<std::string>());
+    }
+    if constexpr (requires { things[i].data_sha256; }) {
+      things[i].data_sha256 = list.at(i).value("data_sha256", "");
+      things[i].remark = list.at(i).value("remark", "");
     }
   }
 }
@@ -94,7 +103,8 @@ Plan::Plan(const ExperimentConfig& config) : Plan(config, Untried{}) { try_out()
 Plan::Plan(const ExperimentConfig& config, Untried)
     : steps_(positive(config.steps, "steps", 4'000'000'000)),
       realizations_(positive(config.realizations, "realizations", 1'000'000)),
-      seed_(static_cast<std::uint64_t>(config.seed)) {
+      seed_(static_cast<std::uint64_t>(config.seed)),
+      data_dir_(config.data_dir) {
   if (config.seed < 0) throw bad_input("seed must be at least 0, not {}", config.seed);
   if (config.agents.empty()) throw bad_input("no agent given: --agent NAME; 'pits list agents' shows them");
   if (config.environments.empty())
@@ -123,7 +133,6 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
               Untried{});  // a label alone may not fit: what --set adds to it comes only now
     restore_fields(plan.agents_, resolved.at("agents"));
     restore_fields(plan.environments_, resolved.at("environments"));
-    plan.try_out();
     return plan;
   } catch (const nlohmann::json::exception& e) {
     throw bad_input("not the config of a run: {}", e.what());
@@ -131,12 +140,14 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
 }
 
 // Makes every agent for every environment once, so that a bad combination fails before hours of work, not after.
-void Plan::try_out() const {
-  for (const NamedEnvironment& env : environments_) {
-    const auto environment = env.recipe->make({.seed = seed_, .realization = 0, .steps = steps_});
+void Plan::try_out() {
+  for (NamedEnvironment& env : environments_) {
+    env.tried = env.recipe->make(setup_of(0));
+    env.data_sha256 = env.tried->data_sha256();
+    env.remark = env.tried->remark();
     for (const NamedAgent& agent : agents_) {
       try {
-        agent.recipe->make({environment->context_size(), environment->actions(), seed_, 0});
+        agent.recipe->make({env.tried->context_size(), env.tried->actions(), seed_, 0});
       } catch (const Error& e) {
         throw bad_input("agent '{}' on '{}': {}", agent.spec.text, env.spec.text, e.what());
       } catch (const std::bad_alloc&) {
@@ -144,6 +155,10 @@ void Plan::try_out() const {
       }
     }
   }
+}
+
+EnvironmentSetup Plan::setup_of(std::uint32_t realization) const {
+  return {.seed = seed_, .realization = realization, .steps = steps_, .data_dir = data_dir_};
 }
 
 Cell Plan::cell(std::size_t index) const {
@@ -155,8 +170,7 @@ Cell Plan::cell(std::size_t index) const {
 }
 
 Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
-  const auto environment =
-      environments_[cell.environment].recipe->make({.seed = seed_, .realization = cell.realization, .steps = steps_});
+  const auto environment = environments_[cell.environment].recipe->make(setup_of(cell.realization));
   const auto agent =
       agents_[cell.agent].recipe->make({environment->context_size(), environment->actions(), seed_, cell.realization});
   try {
@@ -169,6 +183,12 @@ Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
 
 std::vector<std::string> Plan::agents() const { return labels(agents_); }
 std::vector<std::string> Plan::environments() const { return labels(environments_); }
+
+std::vector<std::string> Plan::remarks() const {
+  std::vector<std::string> list;
+  for (const NamedEnvironment& env : environments_) list.push_back(env.remark);
+  return list;
+}
 
 nlohmann::ordered_json Plan::resolved() const {
   return {{"version", version},

@@ -21,6 +21,7 @@ struct ExperimentConfig {
   std::int64_t seed = 0;
   std::vector<std::string> set{};      // agent.field=value, for every agent of that name
   std::vector<std::string> set_env{};  // field=value, or environment.field=value
+  std::string data_dir{};              // where data files are looked for first; not part of resolved()
 };
 
 struct Cell {
@@ -34,7 +35,7 @@ struct Cell {
 class Plan {
  public:
   explicit Plan(const ExperimentConfig& config);
-  // The plan of a run directory, from its resolved().
+  // The plan of a run directory, from its resolved(); needs no data, for nothing is tried out.
   static Plan from_resolved(const nlohmann::ordered_json& resolved);
 
   std::size_t cells() const { return agents_.size() * environments_.size() * realizations_; }
@@ -46,6 +47,7 @@ class Plan {
   std::size_t steps() const { return steps_; }
   std::size_t realizations() const { return realizations_; }
   std::uint64_t seed() const { return seed_; }
+  std::vector<std::string> remarks() const;  // of each environment on its data; empty: nothing to say
   // Everything that the results depend on, all defaults spelt out.
   nlohmann::ordered_json resolved() const;
 
@@ -57,18 +59,23 @@ class Plan {
   struct NamedEnvironment {
     Spec spec;
     std::unique_ptr<EnvironmentRecipe> recipe;
+    std::string data_sha256{};
+    std::string remark{};
+    std::unique_ptr<Environment> tried{};  // kept: all cells share what it has loaded
   };
 
   struct Untried {};
 
   Plan(const ExperimentConfig& config, Untried);
-  void try_out() const;
+  void try_out();
+  EnvironmentSetup setup_of(std::uint32_t realization) const;
 
   std::vector<NamedAgent> agents_;
   std::vector<NamedEnvironment> environments_;
   std::size_t steps_;
   std::size_t realizations_;
   std::uint64_t seed_;
+  std::string data_dir_;
 };
 
 }  // namespace pits

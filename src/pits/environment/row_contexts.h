@@ -1,0 +1,52 @@
+// The rows of a table that a realization meets, in its order, as dense contexts.
+#pragma once
+
+#include "pits/core/fields.h"
+#include "pits/core/random.h"
+#include "pits/data/rows.h"
+#include "pits/environment/environment.h"
+
+namespace pits {
+
+// rows: mean 0 and population standard deviation 1 over the rows of the realization, constant columns 0.
+enum class Standardise { rows, none };
+template <>
+struct EnumNames<Standardise> {
+  static const std::vector<std::string>& names();
+};
+
+struct RowsConfig {
+  Standardise standardise = Standardise::rows;
+  bool replace = false;  // draw rows with replacement: the problem has no end
+};
+Fields fields(RowsConfig& config);
+
+// `count` of 0..n−1 in random order, without repetition: the first steps of a Fisher-Yates shuffle.
+std::vector<std::uint32_t> draw_distinct(const Address& address, std::size_t n, std::size_t count);
+
+class RowContexts {
+ public:
+  // Keeps a reference to `table`. `columns` of it make up the context, in that order; none: all of them.
+  RowContexts(const SparseRows& table, const RowsConfig& config, const EnvironmentSetup& setup,
+              std::vector<std::uint32_t> columns = {});
+
+  std::size_t size() const { return mean_.size(); }  // d
+  std::size_t horizon() const;                       // rows there are to meet
+  std::size_t row(std::size_t t) const;              // of the table, in round t
+  void fill(std::size_t row, std::vector<float>& context) const;
+
+ private:
+  void measure(std::size_t rounds);
+  template <class Visit>
+  void visit(std::size_t row, const Visit& visit) const;  // (place in the context, value) of what is not zero
+
+  const SparseRows& table_;
+  EnvironmentSetup setup_;
+  bool replace_;
+  std::vector<std::uint32_t> order_;  // row of each round; empty with replacement
+  std::vector<std::uint32_t> place_;  // of each column of the table in the context; `nowhere`: not there
+  std::vector<double> mean_, sd_;     // (d); 0 and 1 where contexts stay as they are
+  std::vector<float> zero_;           // (d) what an entry of 0 becomes
+};
+
+}  // namespace pits
