@@ -5,6 +5,7 @@
 #include "pits/agent/neural_linear.h"
 #include "pits/agent/pi_ts.h"
 #include "pits/agent/uniform.h"
+#include "pits/agent/vi_ts.h"
 
 namespace pits {
 namespace {
@@ -33,6 +34,8 @@ const std::vector<AgentEntry>& agent_catalogue() {
       agent<BernoulliTs, BernoulliTsConfig>("bernoulli-ts", "context-free Thompson sampling, Beta posteriors"),
       agent<GaussianTs, GaussianTsConfig>("gaussian-ts",
                                           "context-free Thompson sampling, normal-inverse-gamma posteriors"),
+      agent<ViTs, ViTsConfig>("vi-ts", "Thompson sampling by a mean-field posterior of a network (Bayes by backprop)",
+                              {{"showdown", "as Riquelme et al. (2018) set it"}}),
       agent<Uniform, UniformConfig>("uniform", "every action with the same probability"),
       agent<NeuralLinear, NeuralLinearConfig>("neural-linear", "exact Bayesian regressions on a network's last layer",
                                               showdown_presets(), neural_linear_preset),

@@ -1,0 +1,44 @@
+#include "pits/agent/vi_ts.h"
+
+namespace pits {
+namespace {
+
+void draw_values(const GaussianNetwork& network, const GaussianWeights& q, ContextView x, Stream& stream,
+                 std::span<float> out) {
+  thread_local GaussianNetwork::Workspace workspace;
+  network.sample(q, x, stream, workspace, out);
+}
+
+}  // namespace
+
+Fields fields(ViTsConfig& c) { return Fields{}.merge(fields(c.posterior)).merge(fields(c.schedule)); }
+
+ViTs::ViTs(const ViTsConfig& config, const AgentSetup& setup)
+    : config_(checked(config)),
+      setup_(setup),
+      posterior_(config.posterior, setup.context_size, setup.actions, setup.seed, setup.realization) {}
+
+Decision ViTs::choose(const Query& query) const {
+  return play_best(stage(), query, [this](ContextView x, Stream& stream, std::span<float> out) {
+    draw_values(posterior_.network(), posterior_.weights(), x, stream, out);
+  });
+}
+
+void ViTs::learn(std::span<const Feedback> events) {
+  for (const Feedback& event : events) {
+    check_feedback(event, setup_);
+    posterior_.observe({.context = event.x, .action = event.action, .reward = event.reward});
+    if (config_.schedule.due(posterior_.history().seen())) posterior_.train(config_.schedule.train_steps);
+  }
+}
+
+std::unique_ptr<const Policy> ViTs::snapshot() const {
+  const GaussianWeights q = posterior_.weights();
+  return frozen(stage(), [network = posterior_.network(), mean = std::vector<float>(q.mean.begin(), q.mean.end()),
+                          variance = std::vector<float>(q.variance.begin(), q.variance.end())](
+                             ContextView x, Stream& stream, std::span<float> out) {
+    draw_values(network, {mean, variance}, x, stream, out);
+  });
+}
+
+}  // namespace pits

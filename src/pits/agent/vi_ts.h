@@ -1,0 +1,35 @@
+// Thompson sampling by a mean-field posterior over a network's weights (Bayes by backprop, Blundell et al. 2015), as
+// the showdown of Riquelme et al. (2018) sets it: a decision draws one network and plays its best action.
+#pragma once
+
+#include "pits/agent/best_value.h"
+#include "pits/agent/training_schedule.h"
+#include "pits/posterior/mean_field.h"
+
+namespace pits {
+
+struct ViTsConfig {
+  MeanFieldConfig posterior{};
+  TrainingSchedule schedule{};
+};
+Fields fields(ViTsConfig& config);
+
+class ViTs : public Agent {
+ public:
+  ViTs(const ViTsConfig& config, const AgentSetup& setup);
+
+  Decision choose(const Query& query) const override;
+  void learn(std::span<const Feedback> events) override;
+  std::unique_ptr<const Policy> snapshot() const override;
+
+  const MeanField& posterior() const { return posterior_; }
+
+ private:
+  Stage stage() const { return {setup_, config_.schedule.initial_pulls, posterior_.history().seen()}; }
+
+  ViTsConfig config_;
+  AgentSetup setup_;
+  MeanField posterior_;
+};
+
+}  // namespace pits

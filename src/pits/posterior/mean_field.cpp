@@ -1,0 +1,122 @@
+#include "pits/posterior/mean_field.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pits/core/normals.h"
+
+namespace pits {
+
+Fields fields(MeanFieldConfig& c) {
+  return Fields{}
+      .add("hidden", c.hidden, "widths of the hidden layers, e.g. 50 or 50x50; none: linear", at_least(1))
+      .add("activation", c.activation, "relu or tanh")
+      .add("noise_sd", c.noise_sd, "standard deviation of the Gaussian likelihood", above(0))
+      .add("prior_variance", c.prior_variance, "prior variance of a weight, over its layer's inputs", above(0))
+      .add("kl", c.kl, "weight of the divergence from the prior", at_least(0))
+      .add("init_mean_sd", c.init_mean_sd, "means and biases start at N(0, this squared)", at_least(0))
+      .add("init_log_sd", c.init_log_sd, "mean of the first log standard deviations")
+      .add("init_log_spread", c.init_log_spread, "their standard deviation", at_least(0))
+      .merge(fields(c.optimizer))
+      .add("batch", c.batch, "observations in a minibatch, drawn with replacement", at_least(1))
+      .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0));
+}
+
+MeanField::MeanField(const MeanFieldConfig& config, std::size_t context_size, std::size_t actions, std::uint64_t seed,
+                     std::uint32_t realization)
+    : config_(checked(config)),
+      network_(context_size, config.hidden, actions, config.activation),
+      history_(context_size, actions, static_cast<std::size_t>(config.capacity)),
+      address_{.seed = seed, .realization = realization},
+      optimizer_(config.optimizer),
+      theta_(1, 2 * network_.parameters()),
+      variance_(network_.parameters()),
+      gradient_(1, theta_.cols()) {
+  if (context_size == 0 || actions == 0) throw bad_input("a model needs a context and an action");
+  address_.purpose = Purpose::initial_particles;
+  Stream stream(address_);
+  const std::size_t P = network_.parameters();
+  stream.fill_normal(theta_.flat().first(P), static_cast<float>(config.init_mean_sd));
+  stream.fill_normal(theta_.flat().last(P), static_cast<float>(config.init_log_spread));
+  for (float& log_sd : theta_.flat().last(P)) log_sd += static_cast<float>(config.init_log_sd);
+  update_variance();
+}
+
+void MeanField::place(std::span<const float> theta) {
+  if (theta.size() != theta_.size()) throw bad_input("place: {} numbers, not {}", theta_.size(), theta.size());
+  std::ranges::copy(theta, theta_.data());
+  update_variance();
+}
+
+void MeanField::update_variance() {
+  std::ranges::transform(theta_.flat().last(variance_.size()), variance_.begin(),
+                         [](float log_sd) { return std::exp(2.0F * log_sd); });
+}
+
+float MeanField::prior_variance_of(const Layer& layer) const {
+  return static_cast<float>(config_.prior_variance / static_cast<double>(layer.inputs));
+}
+
+void MeanField::train(int steps) {
+  if (history_.size() == 0) throw failed("train: no observation yet");
+  optimizer_.begin_training();
+  for (int i = 0; i < steps; ++i) {
+    train_step();
+    if (std::ranges::all_of(theta_.flat(), [](float x) { return std::abs(x) <= 1e15F; })) continue;
+    throw failed("the mean-field posterior diverged after {} training steps; a smaller step than {} may hold it",
+                 steps_done(), config_.optimizer.step);
+  }
+}
+
+void MeanField::train_step() {
+  address_.step = static_cast<std::uint32_t>(steps_done());
+  address_.purpose = Purpose::minibatch;
+  Stream draws(address_);
+  history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
+  batch_.likelihood_scale = 1.0F / static_cast<float>(batch_.size());
+  Matrix<float>& noise = workspace_.noise;
+  if (noise.cols() != batch_.size()) noise.reshape(network_.draws(), batch_.size());
+  address_.purpose = Purpose::agent_private;
+  fill_normals(address_, noise.flat());
+  gradient(batch_, static_cast<double>(history_.size()), workspace_, gradient_.flat());
+  optimizer_.ascend(theta_, gradient_);
+  update_variance();
+}
+
+// ∂KL/∂μ = μ/s², ∂KL/∂log σ = σ²/s² − 1, with s² the prior variance.
+void MeanField::gradient(const Minibatch& batch, double n, GaussianNetwork::Workspace& w, std::span<float> out) const {
+  const std::size_t P = network_.parameters();
+  std::ranges::fill(out, 0.0F);
+  thread_local std::vector<float> delta;
+  delta.resize(batch.size());
+  network_.forward(weights(), batch, w, delta);
+  const auto precision = static_cast<float>(1.0 / (config_.noise_sd * config_.noise_sd));
+  for (std::size_t b = 0; b < delta.size(); ++b) {
+    delta[b] = batch.likelihood_scale * precision * (batch.rewards[b] - delta[b]);
+  }
+  network_.backward(weights(), batch, delta, w, {out.first(P), out.last(P)});
+  for (std::size_t i = 0; i < P; ++i) out[P + i] *= 2.0F * variance_[i];  // ∂σ²/∂log σ
+  const auto kl = static_cast<float>(config_.kl / n);
+  for (const Layer& layer : network_.layers()) {
+    const float prior_precision = 1.0F / prior_variance_of(layer);
+    for (std::size_t i = layer.weights; i < layer.biases; ++i) {
+      out[i] -= kl * prior_precision * theta_(0, i);
+      out[P + i] -= kl * (prior_precision * variance_[i] - 1.0F);
+    }
+  }
+}
+
+double MeanField::divergence() const {
+  double sum = 0.0;
+  for (const Layer& layer : network_.layers()) {
+    const double s2 = prior_variance_of(layer);
+    for (std::size_t i = layer.weights; i < layer.biases; ++i) {
+      const double mean = theta_(0, i);
+      const double variance = variance_[i];
+      sum += 0.5 * ((variance + mean * mean) / s2 - 1.0 - std::log(variance / s2));
+    }
+  }
+  return sum;
+}
+
+}  // namespace pits
