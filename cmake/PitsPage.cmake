@@ -25,7 +25,7 @@ if(NOT PITS_PAGE)
     COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/web/test ${web_copy}/test
     COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/web/examples ${web_copy}/examples
     COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/web/build.mjs ${PROJECT_SOURCE_DIR}/web/licences.mjs
-      ${PROJECT_SOURCE_DIR}/web/export.mjs ${web_copy}
+      ${web_copy}
     COMMAND ${NODE} ${web_copy}/build.mjs ${page}
     DEPENDS ${web_sources} ${web_copy}/node_modules/.package-lock.json
     COMMENT "Bundling the report page")

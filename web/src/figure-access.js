@@ -13,7 +13,7 @@ async function dataUrl(blob) {
   return reader.result;
 }
 
-// For scripts that drive the page, such as export.mjs.
+// For scripts that drive the page.
 window.pitsFigures = {
   ids: () => figures.map(({ id }) => id),
   ready: () => drawAll(figures.filter(({ node }) => node.dataset.state === "waiting")),
