@@ -73,6 +73,18 @@ TEST_P(EveryAgent, SnapshotOfAYoungAgentStaysYoung) {
   EXPECT_EQ(choices(*snapshot, 50), before);
 }
 
+// What an agent without a posterior says is no; the others repeat a draw, and two draws differ.
+TEST_P(EveryAgent, PosteriorDrawsAreFiniteAndRepeatable) {
+  const auto agent = taught(30);
+  const std::vector<float> x = {0.3F, -1.0F, 0.5F};
+  std::vector<double> once(action_count), again(action_count), other(action_count);
+  if (!agent->draw_rewards(x, 3, once)) return;
+  ASSERT_TRUE(agent->draw_rewards(x, 3, again) && agent->draw_rewards(x, 4, other));
+  EXPECT_EQ(once, again);
+  EXPECT_NE(once, other);
+  for (const double value : once) EXPECT_TRUE(std::isfinite(value));
+}
+
 TEST_P(EveryAgent, SameSeedSameDecisions) { EXPECT_EQ(choices(*taught(40), 300), choices(*taught(40), 300)); }
 
 TEST_P(EveryAgent, OtherSeedsAndRealizationsDecideOtherwise) {

@@ -75,10 +75,14 @@ Decision LastLayerDraw::choose(const Query& query) const {
   if (const auto forced = forced_pull(events, initial_pulls, query, K)) return *forced;
   Stream stream = decision_stream(setup, query.id);
   const std::size_t drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
-  const Eigen::VectorXd x = features(model, theta.row(drawn), query.x);
   std::vector<double> values(K);
-  for (Action a = 0; a < K; ++a) values[a] = regressions[drawn * K + a].sample(stream).dot(x);
+  draw(drawn, query.x, stream, values);
   return {.action = best_action(values, query.actions), .propensity = std::nullopt};
+}
+
+void LastLayerDraw::draw(std::size_t particle, ContextView x, Stream& stream, std::span<double> out) const {
+  const Eigen::VectorXd z = features(model, theta.row(particle), x);
+  for (std::size_t a = 0; a < out.size(); ++a) out[a] = regressions[particle * out.size() + a].sample(stream).dot(z);
 }
 
 NeuralLinear::NeuralLinear(const NeuralLinearConfig& config, const AgentSetup& setup)
@@ -132,6 +136,12 @@ void NeuralLinear::refit() {
       regressions_[i * setup_.actions + a] = BayesLinear(config_.prior, sums[a]);
     }
   }
+}
+
+bool NeuralLinear::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
+  Stream stream = posterior_stream(setup_, draw);
+  this->draw().draw(draw % networks_.particles().rows(), x, stream, out);
+  return true;
 }
 
 std::unique_ptr<const Policy> NeuralLinear::snapshot() const { return std::make_unique<FrozenLastLayer>(draw()); }

@@ -31,6 +31,8 @@ struct LastLayerDraw {
   AgentSetup setup;
 
   Decision choose(const Query& query) const;
+  // Mean rewards, (K), by one draw from the regressions of a particle.
+  void draw(std::size_t particle, ContextView x, Stream& stream, std::span<double> out) const;
 };
 
 class NeuralLinear : public Agent {
@@ -40,6 +42,7 @@ class NeuralLinear : public Agent {
   Decision choose(const Query& query) const override { return draw().choose(query); }
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override;
+  bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
   const ParticlePosterior& networks() const { return networks_; }
   const BayesLinear& regression(std::size_t particle, Action a) const {

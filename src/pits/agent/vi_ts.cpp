@@ -1,5 +1,7 @@
 #include "pits/agent/vi_ts.h"
 
+#include <algorithm>
+
 namespace pits {
 namespace {
 
@@ -30,6 +32,14 @@ void ViTs::learn(std::span<const Feedback> events) {
     posterior_.observe({.context = event.x, .action = event.action, .reward = event.reward});
     if (config_.schedule.due(posterior_.history().seen())) posterior_.train(config_.schedule.train_steps);
   }
+}
+
+bool ViTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
+  Stream stream = posterior_stream(setup_, draw);
+  std::vector<float> values(out.size());
+  draw_values(posterior_.network(), posterior_.weights(), x, stream, values);
+  std::ranges::copy(values, out.begin());
+  return true;
 }
 
 std::unique_ptr<const Policy> ViTs::snapshot() const {

@@ -21,6 +21,7 @@ class ViTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override;
+  bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
   const MeanField& posterior() const { return posterior_; }
 
