@@ -17,7 +17,7 @@ struct RunOptions {
   std::vector<std::string> agents, environments, set, set_env;
   std::optional<std::int64_t> steps, realizations, seed;
   std::int64_t threads = 0;
-  std::string out, data_dir;
+  std::string out, data_dir, label, categorical;
   bool resume = false;
   bool json = false;
 };
@@ -34,6 +34,8 @@ ExperimentConfig merged(const RunOptions& options) {
   config.data_dir = options.data_dir;
   config.set.insert(config.set.end(), options.set.begin(), options.set.end());
   config.set_env.insert(config.set_env.end(), options.set_env.begin(), options.set_env.end());
+  if (!options.label.empty()) config.set_env.push_back("label=" + options.label);
+  if (!options.categorical.empty()) config.set_env.push_back("categorical=" + options.categorical);
   return config;
 }
 
@@ -114,6 +116,9 @@ std::function<int()> add_run(CLI::App& app, const Words& words) {
   command->add_option("--threads", options->threads, "threads (default 0: all of the machine)");
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
+  command->add_option("--label", options->label, "column to guess of --env csv:FILE, by name or number from 1");
+  command->add_option("--categorical", options->categorical,
+                      "its categorical columns: auto, none, or names joined by +");
   command->add_option("--config", options->config_file, "TOML file (docs/experiments.md); options override it");
   command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
   command->add_option("--out", options->out, "run directory for results, curves and the page");

@@ -1,6 +1,7 @@
 // Catalogues: explicit tables of what can be made by name, with presets and fields.
 //
 // A thing is asked for by a spec, NAME[:PRESET][,field=value...]:  "lin-ts"   "pi-ts:released,flow=svgd"
+// Some take an argument instead of a preset, the value of one of their fields:  "csv:heart.csv,label=disease"
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace pits {
 struct Spec {
   std::string text;  // as written: the label of the thing in tables and files
   std::string name;
-  std::string preset;
+  std::string preset;  // or the argument
   std::vector<std::pair<std::string, std::string>> assignments;
 };
 Spec parse_spec(std::string_view text);
@@ -46,6 +47,7 @@ struct Entry {
   std::string summary;
   std::vector<Preset> presets;  // the first is the default; none: one setting only
   std::function<std::unique_ptr<Recipe<Product, Setup>>(std::string_view preset)> recipe;
+  std::string argument{};  // the field that takes the text after the colon; empty: it is a preset
 };
 
 // The config's own list of fields, from inside a class that has a member of that name.
@@ -84,11 +86,13 @@ std::unique_ptr<Recipe<Product, Setup>> find_recipe(const std::vector<Entry<Prod
     if (entry.name != spec.name) continue;
     std::vector<std::string> presets;
     for (const Preset& p : entry.presets) presets.push_back(p.name);
-    if (!spec.preset.empty() && std::ranges::find(presets, spec.preset) == presets.end()) {
+    const bool has_argument = !entry.argument.empty() && !spec.preset.empty();
+    if (!has_argument && !spec.preset.empty() && std::ranges::find(presets, spec.preset) == presets.end()) {
       if (presets.empty()) throw bad_input("{} '{}' has no presets, so not '{}'", what, spec.name, spec.preset);
       throw unknown_name(std::string(what) + " '" + spec.name + "': preset", spec.preset, presets);
     }
     auto recipe = entry.recipe(spec.preset.empty() && !presets.empty() ? presets.front() : spec.preset);
+    if (has_argument) recipe->fields().set(entry.argument, spec.preset);
     for (const auto& [field, value] : spec.assignments) {
       try {
         recipe->fields().set(field, value);

@@ -21,7 +21,7 @@ std::vector<ColumnKind> with(std::vector<ColumnKind> kinds, std::size_t column, 
   return kinds;
 }
 
-// The table of a set whose files `read(path, file, sink)` turns into rows; rows that `wanted` refuses are left out.
+// Hands the rows of a file to `sink`.
 using ReadRows = std::function<Content(const std::string& path, const DataFile& file, const RowSink& sink)>;
 
 Table build(const DataSet& set, const std::string& data_dir, std::vector<ColumnKind> kinds, const ReadRows& read) {
@@ -77,72 +77,74 @@ Table adult(const DataSet& set, const std::string& data_dir) {
   });
 }
 
-RewardTable jester(const DataSet& set, const std::string& data_dir) {
+Table jester(const DataSet& set, const std::string& data_dir) {
   const DataFile& file = set.files.front();
   const std::string path = find_data_file(set, file, data_dir).string();
   NpyReader reader(path);
   const Content content = read_data_file(set, file, data_dir, [&](std::string_view piece) { reader.feed(piece); });
-  RewardTable table{.contexts = SparseRows(jester_jokes), .rewards = std::move(reader).finish()};
-  check_jester(path, table.rewards);
-  for (std::size_t i = 0; i < table.rewards.rows(); ++i) {
+  const Matrix<double> ratings = std::move(reader).finish();
+  check_jester(path, ratings);
+  Table table{.contexts = SparseRows(jester_jokes), .labels = {}, .classes = {}, .rewards = {}};
+  for (std::size_t i = 0; i < ratings.rows(); ++i) {
     for (std::size_t j = 0; j < jester_jokes; ++j) {
-      table.contexts.add(j, static_cast<float>(table.rewards(i, j)));
+      table.contexts.add(j, static_cast<float>(ratings(i, j)));
     }
     table.contexts.end_row();
   }
   table.contexts.shrink_to_fit();
+  table.rewards.assign(ratings.flat().begin(), ratings.flat().end());
+  table.reward_columns = jester_jokes;
   table.sha256 = content.sha256;
   table.remark = content.remark;
   return table;
 }
 
-template <class T>
-std::shared_ptr<const T> shared_set(const std::string& name, const std::string& data_dir,
-                                    const std::function<T(const DataSet&)>& load) {
+std::shared_ptr<const Table> shared_set(const std::string& name, const std::string& data_dir,
+                                        const std::function<Table(const DataSet&)>& load) {
   const DataSet& set = find_data_set(name);
   std::string key = name;
   for (const DataFile& file : set.files) key += '\n' + find_data_file(set, file, data_dir).string();
-  return load_once<T>(key, [&] { return load(set); });
+  return load_once<Table>(key, [&] { return load(set); });
 }
 
 }  // namespace
 
 std::shared_ptr<const Table> statlog_table(const std::string& data_dir) {
-  return shared_set<Table>("statlog", data_dir, [&](const DataSet& set) {
+  return shared_set("statlog", data_dir, [&](const DataSet& set) {
     return word_table(set, data_dir, with(columns(10, numeric), 9, label), 0);
   });
 }
 
 std::shared_ptr<const Table> covertype_table(const std::string& data_dir) {
-  return shared_set<Table>("covertype", data_dir, [&](const DataSet& set) {
+  return shared_set("covertype", data_dir, [&](const DataSet& set) {
     return csv_table(set, data_dir, with(columns(55, numeric), 54, label));
   });
 }
 
 std::shared_ptr<const Table> adult_table(const std::string& data_dir) {
-  return shared_set<Table>("adult", data_dir, [&](const DataSet& set) { return adult(set, data_dir); });
+  return shared_set("adult", data_dir, [&](const DataSet& set) { return adult(set, data_dir); });
 }
 
 std::shared_ptr<const Table> census_table(const std::string& data_dir) {
-  return shared_set<Table>("census", data_dir, [&](const DataSet& set) {
+  return shared_set("census", data_dir, [&](const DataSet& set) {
     // caseid first; dOccup is the 36th column
     return csv_table(set, data_dir, with(with(columns(69, categorical), 0, dropped), 35, label), {.skip_lines = 1});
   });
 }
 
 std::shared_ptr<const Table> mushroom_table(const std::string& data_dir) {
-  return shared_set<Table>("mushroom", data_dir, [&](const DataSet& set) {
+  return shared_set("mushroom", data_dir, [&](const DataSet& set) {
     return csv_table(set, data_dir, with(columns(23, categorical), 0, label));
   });
 }
 
 std::shared_ptr<const Table> financial_table(const std::string& data_dir) {
-  return shared_set<Table>("financial", data_dir,
-                           [&](const DataSet& set) { return word_table(set, data_dir, columns(21, numeric), 1); });
+  return shared_set("financial", data_dir,
+                    [&](const DataSet& set) { return word_table(set, data_dir, columns(21, numeric), 1); });
 }
 
-std::shared_ptr<const RewardTable> jester_table(const std::string& data_dir) {
-  return shared_set<RewardTable>("jester", data_dir, [&](const DataSet& set) { return jester(set, data_dir); });
+std::shared_ptr<const Table> jester_table(const std::string& data_dir) {
+  return shared_set("jester", data_dir, [&](const DataSet& set) { return jester(set, data_dir); });
 }
 
 }  // namespace pits

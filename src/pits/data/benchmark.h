@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "pits/core/matrix.h"
 #include "pits/data/table.h"
 
 namespace pits {
@@ -16,17 +15,9 @@ std::shared_ptr<const Table> census_table(const std::string& data_dir);
 std::shared_ptr<const Table> mushroom_table(const std::string& data_dir);   // classes e, p
 std::shared_ptr<const Table> financial_table(const std::string& data_dir);  // contexts only
 
-// Contexts and the reward of every action.
-struct RewardTable {
-  SparseRows contexts;
-  Matrix<double> rewards;  // (rows, K)
-  std::string sha256{};
-  std::string remark{};
-};
-
 inline constexpr std::size_t jester_jokes = 40;
 
 // The ratings of all jokes, as contexts and as rewards: a realization decides which column is what.
-std::shared_ptr<const RewardTable> jester_table(const std::string& data_dir);
+std::shared_ptr<const Table> jester_table(const std::string& data_dir);
 
 }  // namespace pits

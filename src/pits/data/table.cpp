@@ -4,6 +4,15 @@
 #include <numeric>
 
 namespace pits {
+namespace {
+
+std::uint32_t checked_code(Levels& levels, std::string_view level, std::size_t column, const Place& place) {
+  const std::uint32_t code = levels.code(level);
+  if (levels.size() <= most_levels) return code;
+  throw place.wrong("column {} has more than {} levels, too many for a category", column + 1, most_levels);
+}
+
+}  // namespace
 
 std::uint32_t Levels::code(std::string_view level) {
   const auto known = codes_.find(level);
@@ -19,7 +28,7 @@ std::vector<std::uint32_t> Levels::order() const {
   std::iota(codes.begin(), codes.end(), 0U);
   std::vector<double> numbers(names_.size());
   bool all_numbers = true;
-  for (std::size_t i = 0; i < names_.size(); ++i) all_numbers = is_number(names_[i], numbers[i]) && all_numbers;
+  for (std::size_t i = 0; i < names_.size(); ++i) all_numbers = read_number(names_[i], numbers[i]) && all_numbers;
   if (!all_numbers) std::ranges::fill(numbers, 0.0);
   std::ranges::sort(codes, [&](std::uint32_t a, std::uint32_t b) {
     return numbers[a] != numbers[b] ? numbers[a] < numbers[b] : names_[a] < names_[b];
@@ -45,6 +54,7 @@ TableBuilder::TableBuilder(std::vector<ColumnKind> columns) : width_(columns.siz
     if (columns[i] == ColumnKind::numeric) numeric_.push_back(i);
     if (columns[i] == ColumnKind::categorical) categorical_.push_back({.column = i});
     if (columns[i] == ColumnKind::label) label_column_ = i;
+    if (columns[i] == ColumnKind::reward) rewards_.push_back(i);
   }
   columns_ = static_cast<std::uint32_t>(numeric_.size());
 }
@@ -57,12 +67,15 @@ void TableBuilder::add(std::span<const std::string_view> fields, const Place& pl
     table_.contexts.add(i, static_cast<float>(parse_number(fields[numeric_[i]], numeric_[i], place)));
   }
   for (Category& c : categorical_) {
-    const std::uint32_t code = c.levels.code(fields[c.column]);
+    const std::uint32_t code = checked_code(c.levels, fields[c.column], c.column, place);
     if (code == c.provisional.size()) c.provisional.push_back(columns_++);
     table_.contexts.add(c.provisional[code], 1.0F);
   }
   table_.contexts.end_row();
-  if (label_column_ < width_) table_.labels.push_back(label_levels_.code(fields[label_column_]));
+  for (const std::size_t column : rewards_) table_.rewards.push_back(parse_number(fields[column], column, place));
+  if (label_column_ < width_) {
+    table_.labels.push_back(checked_code(label_levels_, fields[label_column_], label_column_, place));
+  }
 }
 
 Table TableBuilder::finish() && {
@@ -80,6 +93,8 @@ Table TableBuilder::finish() && {
   const std::vector<std::uint32_t> ranks = label_levels_.ranks();
   for (std::uint32_t& label : table_.labels) label = ranks[label];
   table_.labels.shrink_to_fit();
+  table_.rewards.shrink_to_fit();
+  table_.reward_columns = rewards_.size();
   table_.classes = label_levels_.sorted();
   return std::move(table_);
 }

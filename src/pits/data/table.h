@@ -1,4 +1,4 @@
-// From rows of text to contexts and classes.
+// From rows of text to contexts and classes or rewards.
 //
 // Numeric columns come first, then each categorical column as one-hot columns. The levels of a column are sorted (by
 // number where all are numbers), so that nothing depends on the order of the rows.
@@ -15,11 +15,15 @@ struct Table {
   SparseRows contexts;
   std::vector<std::uint32_t> labels;  // class of each row, an index of `classes`; empty without a label column
   std::vector<std::string> classes;   // sorted
-  std::string sha256{};               // of the data it was made of
-  std::string remark{};               // what a table of results must say about it
+  std::vector<double> rewards;        // (rows, reward_columns) of every action, where the data knows them
+  std::size_t reward_columns = 0;
+  std::string sha256{};  // of the data it was made of
+  std::string remark{};  // what a table of results must say about it
 };
 
-enum class ColumnKind { dropped, numeric, categorical, label };
+enum class ColumnKind { dropped, numeric, categorical, label, reward };
+
+inline constexpr std::size_t most_levels = 1000;  // of a column: more are names or numbers, not categories
 
 // The levels of one column in order of their first appearance, and where they go when they are sorted.
 class Levels {
@@ -43,7 +47,7 @@ class TableBuilder {
  public:
   explicit TableBuilder(std::vector<ColumnKind> columns);
 
-  // Throws where the width differs from the columns' or a numeric column holds no number.
+  // Throws where the width differs from the columns', a numeric column holds no number or there are too many levels.
   void add(std::span<const std::string_view> fields, const Place& place);
   Table finish() &&;
 
@@ -58,6 +62,7 @@ class TableBuilder {
   std::vector<std::size_t> numeric_;
   std::vector<Category> categorical_;
   std::uint32_t columns_ = 0;  // of contexts so far
+  std::vector<std::size_t> rewards_;
   std::size_t label_column_;
   Levels label_levels_;
   Table table_;

@@ -6,7 +6,7 @@
 
 namespace pits {
 
-bool is_number(std::string_view field, double& value) {
+bool read_number(std::string_view field, double& value) {
   const char* end = field.data() + field.size();
   const auto [stop, status] = std::from_chars(field.data(), end, value);
   // Contexts are float, so a number must be one there too.
@@ -15,7 +15,7 @@ bool is_number(std::string_view field, double& value) {
 
 double parse_number(std::string_view field, std::size_t column, const Place& place) {
   double value = 0.0;
-  if (!is_number(field, value)) throw place.wrong("column {} must be a finite number, not '{}'", column + 1, field);
+  if (!read_number(field, value)) throw place.wrong("column {} must be a finite number, not '{}'", column + 1, field);
   return value;
 }
 

@@ -27,7 +27,11 @@ using RowSink = std::function<void(std::span<const std::string_view> fields, con
 // The whole field as a finite number; anything else is an Error. `column` counts from 0.
 double parse_number(std::string_view field, std::size_t column, const Place& place);
 
-// The same without an Error: true where the field is a finite number.
-bool is_number(std::string_view field, double& value);
+// The same without an Error: whether the field is a finite number.
+bool read_number(std::string_view field, double& value);
+inline bool is_number(std::string_view field) {
+  double ignored = 0.0;
+  return read_number(field, ignored);
+}
 
 }  // namespace pits

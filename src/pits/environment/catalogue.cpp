@@ -1,6 +1,7 @@
 #include "pits/environment/catalogue.h"
 
 #include "pits/environment/classification.h"
+#include "pits/environment/csv_problems.h"
 #include "pits/environment/financial.h"
 #include "pits/environment/known_rewards.h"
 #include "pits/environment/linear.h"
@@ -15,6 +16,12 @@ EnvironmentEntry problem(std::string name, std::string summary, std::vector<Pres
                          Config (*preset)(std::string_view) = default_config<Config>) {
   return make_entry<Environment, EnvironmentSetup, Made, Config>(std::move(name), std::move(summary),
                                                                  std::move(presets), preset);
+}
+
+// An entry that is asked for as NAME:FILE.
+EnvironmentEntry from_file(EnvironmentEntry entry) {
+  entry.argument = "file";
+  return entry;
 }
 
 const std::vector<Preset> named_dimensions = {{"d10", "contexts of 10 numbers"}, {"d20", "contexts of 20 numbers"}};
@@ -36,6 +43,8 @@ const std::vector<EnvironmentEntry>& environment_catalogue() {
       problem<Census, RowsConfig>("census", "a person's occupation in 1990, d = 389, 9 actions"),
       problem<Financial, FinancialConfig>("financial", "rewards linear in 21 stocks' price changes, 8 actions"),
       problem<Jester, JesterConfig>("jester", "ratings of 8 jokes by those of 32 others"),
+      from_file(problem<Csv, CsvConfig>("csv", "csv:FILE, the class in the column label of a CSV file of yours")),
+      from_file(problem<Rewards, RewardsConfig>("rewards", "rewards:FILE, a CSV file that has every action's reward")),
   };
   return catalogue;
 }

@@ -18,21 +18,22 @@ ColumnChoice shuffled_jokes(const EnvironmentSetup& setup) {
 
 }  // namespace
 
-KnownRewards::KnownRewards(std::shared_ptr<const RewardTable> table, const RowsConfig& config,
-                           const EnvironmentSetup& setup, ColumnChoice choice)
+KnownRewards::KnownRewards(std::shared_ptr<const Table> table, const RowsConfig& config, const EnvironmentSetup& setup,
+                           ColumnChoice choice)
     : table_(std::move(table)),
       contexts_(table_->contexts, checked(config), setup, std::move(choice.contexts)),
       reward_columns_(std::move(choice.rewards)) {
   if (!reward_columns_.empty()) return;
-  reward_columns_.resize(table_->rewards.cols());
+  reward_columns_.resize(table_->reward_columns);
   std::iota(reward_columns_.begin(), reward_columns_.end(), 0U);
 }
 
 void KnownRewards::draw(std::size_t t, Round& round) const {
   const std::size_t row = contexts_.row(t);
   contexts_.fill(row, round.context);
+  const double* rewards = table_->rewards.data() + row * table_->reward_columns;
   round.rewards.resize(actions());
-  for (std::size_t a = 0; a < actions(); ++a) round.rewards[a] = table_->rewards(row, reward_columns_[a]);
+  for (std::size_t a = 0; a < actions(); ++a) round.rewards[a] = rewards[reward_columns_[a]];
   round.mean_rewards = round.rewards;
 }
 

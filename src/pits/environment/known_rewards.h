@@ -10,13 +10,13 @@ namespace pits {
 
 // Which columns a realization takes; none: all of them.
 struct ColumnChoice {
-  std::vector<std::uint32_t> contexts{};  // of RewardTable::contexts
-  std::vector<std::uint32_t> rewards{};   // of RewardTable::rewards
+  std::vector<std::uint32_t> contexts{};  // of Table::contexts
+  std::vector<std::uint32_t> rewards{};   // of Table::rewards
 };
 
 class KnownRewards : public Environment {
  public:
-  KnownRewards(std::shared_ptr<const RewardTable> table, const RowsConfig& config, const EnvironmentSetup& setup,
+  KnownRewards(std::shared_ptr<const Table> table, const RowsConfig& config, const EnvironmentSetup& setup,
                ColumnChoice choice = {});
 
   std::size_t context_size() const override { return contexts_.size(); }
@@ -27,7 +27,7 @@ class KnownRewards : public Environment {
   void draw(std::size_t t, Round& round) const override;
 
  private:
-  std::shared_ptr<const RewardTable> table_;
+  std::shared_ptr<const Table> table_;
   RowContexts contexts_;
   std::vector<std::uint32_t> reward_columns_;
 };

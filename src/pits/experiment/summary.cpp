@@ -79,6 +79,10 @@ nlohmann::ordered_json summary_line(const Plan& plan, const SummaryRow& row, boo
       {"seed", plan.seed()},
       {"normalized_regret", {{"mean", n.mean}, {"std", n.std}, {"se", n.se}, {"median", n.median}}},
       {"regret", {{"mean", row.regret.mean}, {"std", row.regret.std}, {"se", row.regret.se}}}};
+  const std::vector<std::string> environments = plan.environments();
+  const auto environment =
+      static_cast<std::size_t>(std::ranges::find(environments, row.environment) - environments.begin());
+  if (const std::string remark = plan.remarks().at(environment); !remark.empty()) line["remark"] = remark;
   if (with_seconds) line["seconds"] = row.seconds;
   return line;
 }

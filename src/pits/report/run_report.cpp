@@ -75,10 +75,16 @@ std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, 
   for (std::size_t i = 0; i < agents.size(); ++i) {
     table += lines[i] + "  " + pad_left(cost(plan, rows, agents[i]), 9) + "\n";
   }
-  return table + fmt::format(
-                     "\nNormalised regret, mean ± standard error over {} realization{} of {} rounds, seed {}; "
-                     "uniform play is 100, lower is better.\n",
-                     plan.realizations(), plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed());
+  table += fmt::format(
+      "\nNormalised regret, mean ± standard error over {} realization{} of {} rounds, seed {}; "
+      "uniform play is 100, lower is better.\n",
+      plan.realizations(), plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed());
+  const std::vector<std::string> environments = plan.environments();
+  const std::vector<std::string> remarks = plan.remarks();
+  for (std::size_t i = 0; i < remarks.size(); ++i) {
+    if (!remarks[i].empty()) table += fmt::format("{}: {}\n", environments[i], remarks[i]);
+  }
+  return table;
 }
 
 Origin read_origin(const std::filesystem::path& directory) {

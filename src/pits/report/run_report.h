@@ -9,7 +9,7 @@
 namespace pits {
 
 // Agents down, environments across, normalised regret as mean ± standard error; the best of a column in bold where
-// `colour` allows.
+// `colour` allows. What the problems' data must be known for stands below.
 std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, bool colour);
 
 struct Origin {
