@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "pits/cli/commands.h"
 #include "pits/cli/usage.h"
@@ -31,7 +30,7 @@ int after_flushing(int exit_code) {
   throw pits::failed("cannot write to the standard output: {}", std::strerror(errno));
 }
 
-int run_command(int argc, char** argv) {
+int run_command(int argc, char** argv, pits::Executor& executor) {
   const pits::cli::Words words = [&] {
     pits::cli::Words w(argv, argv + argc);
     w.front() = "pits";
@@ -44,7 +43,8 @@ int run_command(int argc, char** argv) {
       "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bad data or config, 130 interrupted.\n"
       "Example:\n  pits run --agent lin-ts --env linear");
   const std::vector<std::pair<std::string, std::function<int()>>> commands = {
-      {"run", pits::cli::add_run(app, words)},
+      {"run", pits::cli::add_run(app, words, executor)},
+      {"reproduce", pits::cli::add_reproduce(app, words, executor)},
       {"sample", pits::cli::add_sample(app, words)},
       {"list", pits::cli::add_list(app)},
       {"report", pits::cli::add_report(app)},
@@ -52,29 +52,39 @@ int run_command(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    if (e.get_exit_code() == 0) return executor.leads() ? app.exit(e) : 0;  // --help, --version
     throw pits::bad_usage("{}", pits::cli::explain(app, e));
   }
   force_wanted_simd_target();
   for (const auto& [name, action] : commands) {
-    if (app.got_subcommand(name)) return action();
+    if (!app.got_subcommand(name)) continue;
+    const bool for_many_ranks = name == "run" || name == "reproduce";
+    if (!for_many_ranks && !executor.leads()) return 0;
+    return action();
   }
   return 2;
+}
+
+int say(const pits::Ending& ending) {
+  if (!ending.message.empty()) fmt::print(stderr, "pits: {}\n", ending.message);
+  return ending.exit_code;
+}
+
+pits::Ending ending_of(int argc, char** argv, pits::Executor& executor) {
+  try {
+    return {.exit_code = after_flushing(run_command(argc, argv, executor))};
+  } catch (...) {
+    return pits::ending_of_current_exception();
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    return after_flushing(run_command(argc, argv));
-  } catch (const pits::Error& e) {
-    fmt::print(stderr, "pits: {}\n", e.what());
-    return e.exit_code();
-  } catch (const std::filesystem::filesystem_error& e) {
-    fmt::print(stderr, "pits: '{}': {}\n", e.path1().string(), e.code().message());
-    return pits::bad_input("").exit_code();
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "pits: {}\n", e.what());
-    return 1;
+    const auto executor = pits::make_executor();
+    return say(executor->end(ending_of(argc, argv, *executor)));
+  } catch (...) {
+    return say(pits::ending_of_current_exception());
   }
 }

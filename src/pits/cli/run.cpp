@@ -2,15 +2,12 @@
 #include <fmt/format.h>
 
 #include "pits/cli/commands.h"
-#include "pits/cli/terminal.h"
+#include "pits/cli/execute.h"
 #include "pits/cli/toml_config.h"
-#include "pits/experiment/runner.h"
 #include "pits/report/run_report.h"
 
 namespace pits::cli {
 namespace {
-
-constexpr std::int64_t most_threads = 4096;
 
 struct RunOptions {
   std::string config_file;
@@ -41,18 +38,10 @@ ExperimentConfig merged(const RunOptions& options) {
   return config;
 }
 
-void run_with_progress(const Plan& plan, Results& results, int threads) {
-  std::size_t finished = 0;
-  for (std::size_t i = 0; i < plan.cells(); ++i) finished += results.has(i) ? 1 : 0;
-  Progress progress(plan.cells() * plan.steps(), finished * plan.steps());
+void run_with_progress(Executor& executor, const Plan& plan, Results& results, int threads) {
+  const ShownProgress progress(plan.cells() * plan.steps(), finished_rounds(plan, results));
   watch_signals();
-  try {
-    run_cells(plan, results, threads, stop_flag(), [&](std::size_t rounds) { progress.add(rounds); });
-  } catch (...) {
-    progress.finish();
-    throw;
-  }
-  progress.finish();
+  executor.run(plan, &results, threads, stop_flag(), [&](std::size_t rounds) { progress.add(rounds); });
 }
 
 void print_summary(const Plan& plan, const std::vector<SummaryRow>& rows, bool json) {
@@ -63,12 +52,15 @@ void print_summary(const Plan& plan, const std::vector<SummaryRow>& rows, bool j
   for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
 }
 
-int run(const RunOptions& options, const Words& words) {
+int run(const RunOptions& options, const Words& words, Executor& executor) {
   if (options.resume && options.out.empty()) throw bad_usage("--resume needs --out DIR, the run to go on with");
-  if (options.threads < 0 || options.threads > most_threads) {
-    throw bad_input("--threads must be at least 0 (all) and at most {}, not {}", most_threads, options.threads);
-  }
+  const int threads = checked_threads(options.threads);
   const Plan plan(merged(options));
+  if (!executor.leads()) {
+    watch_signals();
+    executor.run(plan, nullptr, threads, stop_flag(), {});
+    return 0;
+  }
   const nlohmann::ordered_json origin = {{"command", shell_line(words)}, {"machine", machine_line()}};
   std::unique_ptr<RunDirectory> directory;
   if (!options.out.empty()) {
@@ -78,7 +70,7 @@ int run(const RunOptions& options, const Words& words) {
   MemoryResults memory(plan);
   Results& results = directory ? static_cast<Results&>(*directory) : memory;
   try {
-    run_with_progress(plan, results, static_cast<int>(options.threads));
+    run_with_progress(executor, plan, results, threads);
   } catch (const Interrupted&) {
     fmt::print(stderr, "interrupted{}\n",
                directory ? "; the same command with --resume goes on where this one stopped" : "");
@@ -96,7 +88,7 @@ int run(const RunOptions& options, const Words& words) {
 
 }  // namespace
 
-std::function<int()> add_run(CLI::App& app, const Words& words) {
+std::function<int()> add_run(CLI::App& app, const Words& words, Executor& executor) {
   auto* command = app.add_subcommand("run", "Run agents on environments and report their regret");
   auto options = std::make_shared<RunOptions>();
   const auto many = [&](const char* name, std::vector<std::string>& into, const char* text) {
@@ -107,7 +99,8 @@ std::function<int()> add_run(CLI::App& app, const Words& words) {
   command->add_option("--steps", options->steps, "rounds T (default 2000)");
   command->add_option("--realizations", options->realizations, "independent repetitions R (default 10)");
   command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
-  command->add_option("--threads", options->threads, "threads (default 0: all of the machine)");
+  command->add_option("--threads", options->threads,
+                      "threads (default 0: all of the machine); under mpirun, of each rank");
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
   command->add_option("--probe", options->probe,
@@ -123,7 +116,7 @@ std::function<int()> add_run(CLI::App& app, const Words& words) {
   command->footer(
       "Example:\n  pits run --agent lin-ts --agent pi-ts:released --agent uniform --env linear --realizations 2 "
       "--out runs/linear");
-  return [options, words] { return run(*options, words); };
+  return [options, words, &executor] { return run(*options, words, executor); };
 }
 
 }  // namespace pits::cli

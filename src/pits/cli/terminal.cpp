@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "pits/core/kernels.h"
+#include "pits/experiment/executor.h"
 
 namespace pits::cli {
 namespace {
@@ -38,7 +39,8 @@ std::string quoted(const std::string& word) {
 
 bool colour_on_stdout() {
   const char* no_color = std::getenv("NO_COLOR");
-  return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+  // mpirun gives a rank a terminal wherever its own output goes.
+  return !this_launch() && ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
 }
 
 std::string shell_line(const std::vector<std::string>& words) {

@@ -9,7 +9,7 @@
 
 namespace pits::cli {
 
-bool colour_on_stdout();  // a terminal, and NO_COLOR is not set
+bool colour_on_stdout();  // a terminal, NO_COLOR is not set, and not under mpirun
 
 // Words as a shell would need them: quoted where they must be.
 std::string shell_line(const std::vector<std::string>& words);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pits/experiment/config_difference.h"
 #include "pits/experiment/npy.h"
 
 namespace pits {
@@ -60,17 +61,6 @@ Trajectory from_json(const Plan& plan, std::size_t index, const Json& cell) {
   if (path.rounds > plan.steps()) throw bad_input("rounds is {}, above {}", path.rounds, plan.steps());
   if (path.curve.size() != curve_rounds(path.rounds).size()) throw bad_input("curve has {} points", path.curve.size());
   return path;
-}
-
-// The first place where two configs differ, as 'agents/0/fields/step is "0.001" there and "0.01" now'.
-std::string first_difference(const Json& there, const Json& now) {
-  const Json patch = Json::diff(there, now);
-  if (patch.empty()) return {};
-  const std::string place = patch[0].at("path").get<std::string>();
-  if (place.empty()) return "run.json is not the config of a run";
-  const Json::json_pointer pointer(place);
-  const auto shown = [&](const Json& j) { return j.contains(pointer) ? j.at(pointer).dump() : "absent"; };
-  return fmt::format("{} is {} there and {} now", place.substr(1), shown(there), shown(now));
 }
 
 }  // namespace
