@@ -67,7 +67,7 @@ TEST_F(Data, ListSaysWhereAFileIsFound) {
 }
 
 TEST_F(Data, HelpOfEachEndsWithAnExampleThatWorks) {
-  for (const std::string& name : {"list", "fetch", "check"}) {
+  for (const std::string name : {"list", "fetch", "check"}) {
     const Outcome help = data({name, "--help"});
     EXPECT_EQ(help.exit_code, 0);
     const std::vector<std::string> lines = lines_of(help.out);
