@@ -66,6 +66,23 @@ TEST_F(Data, ListSaysWhereAFileIsFound) {
   EXPECT_TRUE(sets[1]["files"][0]["found"].is_null());
 }
 
+TEST_F(Data, HelpOfEachEndsWithAnExampleThatWorks) {
+  for (const std::string name : {"list", "fetch", "check"}) {
+    const Outcome help = data({name, "--help"});
+    EXPECT_EQ(help.exit_code, 0);
+    const std::vector<std::string> lines = lines_of(help.out);
+    ASSERT_GE(lines.size(), 2U);
+    EXPECT_EQ(lines[lines.size() - 2], "Example:");
+    std::vector<std::string> example = test::words_of(lines.back());
+    ASSERT_GE(example.size(), 3U);
+    EXPECT_EQ(example[2], name);
+    example.erase(example.begin(), example.begin() + 2);
+    if (name != "fetch") {  // which needs the network
+      EXPECT_EQ(data(example).exit_code, 0) << lines.back();
+    }
+  }
+}
+
 TEST_F(Data, UnknownNamesAndDirectoriesAreRefused) {
   expect_one_clear_line(data({"list", "mushrom"}), test::bad_data_or_config, {"'mushrom'", "did you mean 'mushroom'?"});
   expect_one_clear_line(data({"check", "--data-dir", "/nowhere"}), test::bad_data_or_config, {"/nowhere"});
