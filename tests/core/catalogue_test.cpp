@@ -30,9 +30,15 @@ struct Soup final : Dish {
 
 SoupConfig soup_preset(std::string_view name) { return {.spoons = name == "salty" ? 9 : 2}; }
 
+Entry<Dish, Kitchen> from_spoons(Entry<Dish, Kitchen> entry) {
+  entry.argument = "spoons";
+  return entry;
+}
+
 const std::vector<Entry<Dish, Kitchen>>& menu() {
   static const std::vector<Entry<Dish, Kitchen>> entries = {
       make_entry<Dish, Kitchen, Soup>("soup", "with salt", {{"mild", "little"}, {"salty", "much"}}, soup_preset),
+      from_spoons(make_entry<Dish, Kitchen, Soup>("stew", "stew:SPOONS", {}, default_config<SoupConfig>)),
       make_entry<Dish, Kitchen, Soup>("broth", "plain", {}, default_config<SoupConfig>),
   };
   return entries;
@@ -50,6 +56,14 @@ std::string error_of(const std::string& spec) {
     return e.what();
   }
   return "accepted";
+}
+
+TEST(Spec, AnArgumentIsTheValueOfAField) {
+  EXPECT_EQ(cooked("stew:7"), "Bern soup, 7 spoons");
+  EXPECT_EQ(cooked("stew"), "Bern soup, 1 spoons");
+  EXPECT_EQ(cooked("stew,spoons=3"), "Bern soup, 3 spoons");
+  EXPECT_EQ(parse_spec("csv:a:b/c d.csv,label=x").preset, "a:b/c d.csv");
+  EXPECT_NE(error_of("stew:much").find("spoons: must be a whole number"), std::string::npos) << error_of("stew:much");
 }
 
 TEST(Spec, SplitsIntoNamePresetAndAssignments) {
@@ -90,7 +104,7 @@ TEST(Catalogue, TheFirstPresetIsTheDefaultAndAssignmentsComeOnTop) {
 }
 
 TEST(Catalogue, ErrorsNameTheThingAndWhatWouldBeRight) {
-  EXPECT_EQ(error_of("sup"), "unknown dish 'sup'; did you mean 'soup'? Known: soup, broth");
+  EXPECT_EQ(error_of("sup"), "unknown dish 'sup'; did you mean 'soup'? Known: soup, stew, broth");
   EXPECT_EQ(error_of("soup:salt"), "unknown dish 'soup': preset 'salt'; did you mean 'salty'? Known: mild, salty");
   EXPECT_EQ(error_of("broth:salty"), "dish 'broth' has no presets, so not 'salty'");
   EXPECT_EQ(error_of("soup,spoons=-1"), "dish 'soup': spoons: must be at least 0, not -1");

@@ -99,6 +99,17 @@ TEST(RegretTable, CostIsOverTheRoundsThatWerePlayed) {
   EXPECT_TRUE(lines_of(regret_table(plan_of(), rows, false)).at(1).ends_with(" -"));
 }
 
+TEST(RegretTable, SaysBelowWhatTheDataIs) {
+  auto resolved = plan_of().resolved();
+  resolved["environments"][1]["remark"] = "first 15,317 of 2,458,285 rows";
+  const std::string plain = regret_table(plan_of(), four_rows, false);
+  const Plan plan = Plan::from_resolved(resolved);
+  EXPECT_EQ(regret_table(plan, four_rows, false), plain + "wheel,delta=0.95: first 15,317 of 2,458,285 rows\n");
+  const auto data = test::page_data(run_page(plan, four_rows, {}));
+  EXPECT_EQ(data["summary"][2]["remark"], "first 15,317 of 2,458,285 rows");
+  EXPECT_FALSE(data["summary"][0].contains("remark"));
+}
+
 TEST(RunPage, HasTheKeysOfTheContract) {
   const auto data = test::page_data(run_page(plan_of(), four_rows, {.command = "pits run", .machine = "a machine"}));
   EXPECT_EQ(data["kind"], "run");

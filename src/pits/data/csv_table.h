@@ -35,7 +35,8 @@ struct CsvTableConfig {
 };
 Fields fields(CsvTableConfig& config);
 
-// With the classes of the column `label`; they must be 2 to 1000.
+// With the classes of the column `label`; they must be 2 to 1000. While a table is in use, whoever asks for the same
+// one gets it as it was read, whatever has become of the file.
 std::shared_ptr<const Table> labelled_csv_table(const CsvTableConfig& config, const std::string& label);
 
 // With rewards: the last `actions` columns, or those named reward_* where it is 0.

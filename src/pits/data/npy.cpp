@@ -60,11 +60,11 @@ bool NpyReader::read_header() {
   if (size > most_header) throw bad_input("'{}': a header of {} bytes", file_, size);
   if (pending_.size() < preamble + size) return false;
   const std::string_view header = std::string_view(pending_).substr(preamble, size);
-  const std::string_view type = entry(header, "'descr'", ",");
+  const std::string_view type = entry(header, "'descr'", ",}");
   if (type != "'<f8'" && type != "'<f4'") {
     throw bad_input("'{}': its numbers are {}, not '<f8' or '<f4'", file_, type.empty() ? "of no type" : type);
   }
-  if (entry(header, "'fortran_order'", ",") != "False") {
+  if (entry(header, "'fortran_order'", ",}") != "False") {
     throw bad_input("'{}' is in Fortran order; save it with numpy.ascontiguousarray", file_);
   }
   const std::vector<std::size_t> shape = parse_shape(entry(header, "'shape'", ")"));

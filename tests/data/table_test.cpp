@@ -1,0 +1,88 @@
+#include "pits/data/table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "experiment/expect_error.h"
+
+namespace pits::test {
+namespace {
+
+using enum ColumnKind;
+using Line = std::vector<std::string_view>;
+
+Table table_of(std::vector<ColumnKind> kinds, const std::vector<Line>& lines) {
+  TableBuilder builder(std::move(kinds));
+  std::size_t number = 0;
+  for (const Line& line : lines) builder.add(line, {"f", ++number});
+  return std::move(builder).finish();
+}
+
+std::vector<float> dense(const SparseRows& rows, std::size_t i) {
+  std::vector<float> x(rows.width());
+  const SparseRows::Row row = rows[i];
+  for (std::size_t k = 0; k < row.columns.size(); ++k) x.at(row.columns[k]) = row.values[k];
+  return x;
+}
+
+const std::vector<Line> people = {
+    {"b", "10", "7", "x", "0.5"}, {"a", "9", "0", "y", "0"}, {"b", "100", "-1", "x", "2"}};
+
+TEST(Table, HasNumbersFirstThenSortedLevels) {
+  // By hand: numbers are columns 2 and 4; levels of column 0: a b; of column 1, by number: 9 10 100; classes x y.
+  const Table table = table_of({categorical, categorical, numeric, label, numeric}, people);
+  ASSERT_EQ(table.contexts.width(), 7U);
+  ASSERT_EQ(table.contexts.size(), 3U);
+  EXPECT_EQ(dense(table.contexts, 0), (std::vector<float>{7, 0.5, 0, 1, 0, 1, 0}));
+  EXPECT_EQ(dense(table.contexts, 1), (std::vector<float>{0, 0, 1, 0, 1, 0, 0}));
+  EXPECT_EQ(dense(table.contexts, 2), (std::vector<float>{-1, 2, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(table.contexts[1].columns.size(), 2U) << "zeros are not kept";
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::ranges::is_sorted(table.contexts[i].columns)) << i;
+  EXPECT_EQ(table.classes, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(table.labels, (std::vector<std::uint32_t>{0, 1, 0}));
+}
+
+TEST(Table, CodesDoNotDependOnTheOrderOfTheRows) {
+  const std::vector<ColumnKind> kinds = {categorical, label, numeric, categorical, dropped};
+  const Table forwards = table_of(kinds, people);
+  const Table backwards = table_of(kinds, {people[2], people[1], people[0]});
+  EXPECT_EQ(forwards.classes, (std::vector<std::string>{"9", "10", "100"}));
+  EXPECT_EQ(backwards.classes, forwards.classes);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(dense(backwards.contexts, 2 - i), dense(forwards.contexts, i));
+    EXPECT_EQ(backwards.labels[2 - i], forwards.labels[i]);
+  }
+}
+
+TEST(Table, KeepsRewardsInFullPrecision) {
+  const Table table = table_of({dropped, reward, numeric, dropped, reward}, {{"", "0.1", "1", "", "-3"}});
+  EXPECT_EQ(table.reward_columns, 2U);
+  EXPECT_EQ(table.rewards, (std::vector<double>{0.1, -3.0}));
+  EXPECT_TRUE(table.labels.empty());
+  EXPECT_TRUE(table.classes.empty());
+}
+
+TEST(Table, RefusesWhatDoesNotFitWithItsLine) {
+  const auto error_of = [](const std::vector<Line>& lines) {
+    return message_of([&] { table_of({numeric, label}, lines); });
+  };
+  expect_mentions(error_of({{"1", "a"}, {"1"}}), {"'f', line 2", "1 fields, not 2"});
+  expect_mentions(error_of({{"1", "a"}, {"2", "b"}, {"two", "b"}}), {"'f', line 3", "column 1", "'two'"});
+}
+
+TEST(Table, RefusesMoreThanAThousandLevels) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 1001; ++i) names.push_back("n" + std::to_string(i));
+  for (const ColumnKind kind : {categorical, label}) {
+    std::vector<Line> lines;
+    for (int i = 0; i < 1000; ++i) lines.push_back({names[static_cast<std::size_t>(i)], "1"});
+    EXPECT_NO_THROW(table_of({kind, numeric}, lines));
+    lines.push_back({names[1000], "1"});
+    expect_mentions(message_of([&] { table_of({kind, numeric}, lines); }), {"line 1001", "column 1", "1000 levels"});
+  }
+}
+
+}  // namespace
+}  // namespace pits::test
