@@ -17,12 +17,13 @@ enum class Purpose : std::uint32_t {
   environment_context,    // the context of round t
   environment_reward,     // the rewards of round t
   initial_particles,
-  decision,        // which particle or posterior draw plays round t
-  minibatch,       // which observations training step k sees
-  diffusion,       // the noise of SPOS and SGLD at training step k
-  target_sample,   // exact samples of a known density
-  agent_private,   // anything else an agent draws
-  posterior_draw,  // draw k from an agent's posterior, for whoever looks at it
+  decision,           // which particle or posterior draw plays round t
+  minibatch,          // which observations training step k sees
+  diffusion,          // the noise of SPOS and SGLD at training step k
+  target_sample,      // exact samples of a known density
+  agent_private,      // anything else an agent draws
+  observation_marks,  // what each particle makes of observation t: its weight, its perturbed reward
+  posterior_draw,     // draw k from an agent's posterior, for whoever looks at it
 };
 
 struct Address {

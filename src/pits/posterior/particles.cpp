@@ -13,13 +13,31 @@ bool diverged(ParticlesView theta) {
   return !std::ranges::all_of(theta.flat(), [](float x) { return std::abs(x) <= largest_parameter; });
 }
 
-float likelihood_scale(LikelihoodScale scale, std::size_t observations, std::size_t batch) {
-  switch (scale) {
+// Where several heads share a minibatch, each owns its part of it.
+float likelihood_scale(const ParticleConfig& c, std::size_t observations, std::size_t batch) {
+  const auto heads = static_cast<float>(c.model.heads);
+  switch (c.scale) {
     case LikelihoodScale::data: return static_cast<float>(observations) / static_cast<float>(batch);
-    case LikelihoodScale::minibatch: return 1.0F;
-    case LikelihoodScale::mean: return 1.0F / static_cast<float>(batch);
+    case LikelihoodScale::minibatch: return heads;
+    case LikelihoodScale::mean: return heads / static_cast<float>(batch);
   }
-  throw failed("likelihood scale {} is not in the enumeration", static_cast<int>(scale));
+  throw failed("likelihood scale {} is not in the enumeration", static_cast<int>(c.scale));
+}
+
+MarkCounts mark_counts(const ParticleConfig& c) {
+  const auto M = static_cast<std::size_t>(c.particles);
+  return {.weights = c.perturbation.weights == MarkWeights::none ? 0 : M, .offsets = c.perturbation.rewards ? M : 0};
+}
+
+void check_perturbation(const ParticleConfig& c, const RewardModel& model) {
+  const Perturbation& p = c.perturbation;
+  if (!(p.keep > 0.0 && p.keep <= 1.0)) throw bad_input("keep must be above 0 and at most 1, not {}", p.keep);
+  if (p.rewards && model.bernoulli()) {
+    throw bad_input("perturbed rewards need a Gaussian likelihood: model=linear or model=mlp");
+  }
+  if (p.anchors && c.model.init != Init::prior) {
+    throw bad_input("priors centred at their own draws need particles that start there: init=prior");
+  }
 }
 
 }  // namespace
@@ -33,6 +51,11 @@ Fields fields(ParticleConfig& c) {
   return Fields{}
       .add("particles", c.particles, "number of particles M", between(1, 1e6))
       .merge(fields(c.flow))
+      .merge(network_fields(c));
+}
+
+Fields network_fields(ParticleConfig& c) {
+  return Fields{}
       .merge(fields(c.model))
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement", at_least(1))
@@ -44,7 +67,7 @@ ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t c
                                      std::uint64_t seed, std::uint32_t realization)
     : config_(checked(config)),
       model_(config.model, context_size, actions),
-      history_(context_size, actions, static_cast<std::size_t>(config.capacity)),
+      history_(context_size, actions, static_cast<std::size_t>(config.capacity), mark_counts(config)),
       address_{.seed = seed, .realization = realization},
       mover_(config.flow, config.optimizer, address_),
       theta_(static_cast<std::size_t>(config.particles), model_.parameters()),
@@ -52,6 +75,10 @@ ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t c
   address_.purpose = Purpose::initial_particles;
   Stream stream(address_);
   model_.initialise(stream, theta_);
+  check_perturbation(config_, model_);
+  if (config_.perturbation.anchors) anchors_ = theta_;
+  weights_.resize(mark_counts(config_).weights);
+  offsets_.resize(mark_counts(config_).offsets);
 }
 
 void ParticlePosterior::observe(const Observation& observation) {
@@ -59,7 +86,24 @@ void ParticlePosterior::observe(const Observation& observation) {
   if (model_.bernoulli() && !(r >= 0.0F && r <= 1.0F)) {
     throw bad_input("a Bernoulli model needs rewards in 0..1, not {}; use model=linear or model=mlp", r);
   }
-  history_.add(observation);
+  draw_marks();
+  Observation marked = observation;
+  marked.weights = weights_;
+  marked.offsets = offsets_;
+  history_.add(marked);
+}
+
+void ParticlePosterior::draw_marks() {
+  if (weights_.empty() && offsets_.empty()) return;
+  address_.purpose = Purpose::observation_marks;
+  address_.step = static_cast<std::uint32_t>(history_.seen());
+  Stream stream(address_);
+  const bool kept = config_.perturbation.weights == MarkWeights::kept;
+  for (float& w : weights_) {
+    const double u = stream.uniform();
+    w = kept ? (u < config_.perturbation.keep ? 1.0F : 0.0F) : static_cast<float>(-std::log(u));
+  }
+  stream.fill_normal(offsets_, static_cast<float>(config_.model.noise_sd));
 }
 
 void ParticlePosterior::train(int steps) {
@@ -79,8 +123,8 @@ void ParticlePosterior::train_step() {
   Stream draws(address_);
   history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
   // The one place where the likelihood is scaled to the t observations.
-  batch_.likelihood_scale = likelihood_scale(config_.scale, history_.size(), batch_.size());
-  model_.score(theta_, batch_, workspace_, score_);
+  batch_.likelihood_scale = likelihood_scale(config_, history_.size(), batch_.size());
+  model_.score(theta_, batch_, workspace_, score_, anchors_);
   mover_.step(theta_, score_);
 }
 

@@ -18,6 +18,15 @@ struct EnumNames<LikelihoodScale> {
   static const std::vector<std::string>& names();
 };
 
+// How the particles' data and priors differ; all the same unless an agent says so.
+enum class MarkWeights { none, kept, exponential };  // every weight 1; 1 with probability `keep`, else 0; Exp(1)
+struct Perturbation {
+  MarkWeights weights = MarkWeights::none;
+  double keep = 1.0;
+  bool rewards = false;  // each particle sees rewards with its own N(0, noise_sd²) added
+  bool anchors = false;  // each particle's prior is centred at its own draw from the prior, where it starts
+};
+
 struct ParticleConfig {
   int particles = 20;  // M
   ModelConfig model{};
@@ -26,8 +35,11 @@ struct ParticleConfig {
   int batch = 512;  // B, drawn with replacement
   LikelihoodScale scale = LikelihoodScale::data;
   int capacity = 0;  // observations kept; 0 keeps all
+  Perturbation perturbation{};
 };
 Fields fields(ParticleConfig& config);
+// Those that make sense for a single network: neither `particles` nor the flow.
+Fields network_fields(ParticleConfig& config);
 
 inline Particles copy_of(ParticlesView theta) {
   Particles copy(theta.rows(), theta.cols());
@@ -51,14 +63,17 @@ class ParticlePosterior {
 
  private:
   void train_step();
+  void draw_marks();
 
   ParticleConfig config_;
   RewardModel model_;
   History history_;
   Address address_;
   Mover<float> mover_;
-  Particles theta_;      // (M,P)
-  Matrix<float> score_;  // (M,P)
+  Particles theta_;                       // (M,P)
+  Matrix<float> score_;                   // (M,P)
+  Particles anchors_;                     // (M,P) or empty
+  std::vector<float> weights_, offsets_;  // of the observation to come: (M) or empty
   Minibatch batch_;
   Network::Workspace workspace_;
 };
