@@ -19,21 +19,47 @@ double std_of(const std::vector<double>& values, double mean) {
   return std::sqrt(square / static_cast<double>(values.size() - 1));
 }
 
+// Mean and standard deviation of every point of a curve, by running sums in the order of the realizations
+// (Youngs and Cramer, 1971): curves need not be kept.
+class CurveSums {
+ public:
+  void add(const std::vector<double>& curve) {
+    sum_.resize(curve.size());
+    square_.resize(curve.size());
+    ++n_;
+    for (std::size_t p = 0; p < curve.size(); ++p) {
+      sum_[p] += curve[p];
+      const double deviation = n_ * curve[p] - sum_[p];
+      if (n_ > 1.0) square_[p] += deviation * deviation / (n_ * (n_ - 1.0));
+    }
+  }
+  void write_to(SummaryRow& row) const {
+    for (std::size_t p = 0; p < sum_.size(); ++p) {
+      row.curve_mean.push_back(sum_[p] / n_);
+      row.curve_std.push_back(n_ > 1.0 ? std::sqrt(square_[p] / (n_ - 1.0)) : std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+
+ private:
+  double n_ = 0.0;
+  std::vector<double> sum_;
+  std::vector<double> square_;  // Σ (x − mean)² so far
+};
+
 SummaryRow summarise_group(const Plan& plan, const Results& results, std::size_t first_cell) {
   SummaryRow row{};
   const Cell cell = plan.cell(first_cell);
   row.agent = plan.agents()[cell.agent];
   row.environment = plan.environments()[cell.environment];
   std::vector<double> regrets;
-  std::vector<std::vector<double>> curves;  // (points, R)
+  CurveSums curves;
   for (std::size_t i = first_cell; i < first_cell + plan.realizations(); ++i) {
     const Trajectory path = results.get(i);
     row.finals.push_back(path.normalized_regret());
     regrets.push_back(path.regret);
     row.seconds += path.seconds;
     row.curve_rounds = curve_rounds(path.rounds);
-    curves.resize(path.curve.size());
-    for (std::size_t p = 0; p < path.curve.size(); ++p) curves[p].push_back(path.curve[p]);
+    curves.add(path.curve);
     row.pulls.resize(path.pulls.size());
     for (std::size_t a = 0; a < path.pulls.size(); ++a) {
       row.pulls[a] += static_cast<double>(path.pulls[a]) / static_cast<double>(plan.realizations());
@@ -41,10 +67,7 @@ SummaryRow summarise_group(const Plan& plan, const Results& results, std::size_t
   }
   row.normalized_regret = statistics(row.finals);
   row.regret = statistics(regrets);
-  for (const auto& values : curves) {
-    row.curve_mean.push_back(mean_of(values));
-    row.curve_std.push_back(std_of(values, row.curve_mean.back()));
-  }
+  curves.write_to(row);
   return row;
 }
 
