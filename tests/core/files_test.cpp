@@ -112,6 +112,25 @@ TEST(WriteFile, AWriteThatFailsHalfwayKeepsTheOldFile) {
   EXPECT_EQ(names_in(scratch.path()), std::set<std::string>{"a"});
 }
 
+TEST(AtomicFile, IsThereOnceItIsComplete) {
+  const Scratch scratch;
+  write_bytes(scratch / "a", "old");
+  {
+    AtomicFile file(scratch / "a");
+    file.write("first ");
+    file.write("second");
+    EXPECT_EQ(bytes_of(scratch / "a"), "old");
+    file.finish();
+    EXPECT_EQ(bytes_of(scratch / "a"), "first second");
+  }
+  {
+    AtomicFile never(scratch / "a");
+    never.write("half");
+  }
+  EXPECT_EQ(bytes_of(scratch / "a"), "first second");
+  EXPECT_EQ(names_in(scratch.path()), std::set<std::string>{"a"});
+}
+
 TEST(CheckWritable, LeavesEverythingAsItWas) {
   const Scratch scratch;
   write_bytes(scratch / "a", "old");

@@ -74,6 +74,27 @@ TEST_F(TwoAgents, AreSummarisedOverTheirRealizations) {
   EXPECT_EQ(rows[1].normalized_regret.std, 0.0);
 }
 
+// The plain two passes over all curves, far from zero so that cancelling sums of squares would show.
+TEST(Summary, CurveBandsAreThoseOfTwoPasses) {
+  constexpr std::size_t n = 50;
+  const Plan plan({.agents = {"uniform"}, .environments = {"wheel"}, .steps = 3, .realizations = n});
+  MemoryResults results(plan);
+  std::vector<std::vector<double>> curves;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto x = static_cast<double>(i);
+    curves.push_back({1e6 + std::sin(x), 1e3 + 7.0 * std::cos(3.0 * x), -0.5 * x});
+    results.put(i, {.rounds = 3, .regret = 1.0, .uniform_regret = 2.0, .curve = curves.back(), .pulls = {3}});
+  }
+  const SummaryRow row = summarise(plan, results).at(0);
+  for (std::size_t p = 0; p < 3; ++p) {
+    double mean = 0.0, square = 0.0;
+    for (const auto& curve : curves) mean += curve[p] / n;
+    for (const auto& curve : curves) square += (curve[p] - mean) * (curve[p] - mean);
+    EXPECT_NEAR(row.curve_mean.at(p), mean, 1e-13 * std::abs(mean));
+    EXPECT_NEAR(row.curve_std.at(p), std::sqrt(square / (n - 1)), 1e-8);
+  }
+}
+
 TEST_F(TwoAgents, MakeALineOfJsonEach) {
   const SummaryRow row = summarise(plan, results)[0];
   const auto line = summary_line(plan, row, true);

@@ -124,7 +124,8 @@ TEST_F(ReproductionReport, PosteriorShowsReadingsAndFloor) {
   result.section.id = "posterior";
   const std::size_t n = probe_rounds(2000).size();
   for (SummaryRow& row : result.rows) {
-    row.posterior_w2.assign(n, {0.5, 0.2, 0.1, 0.5});
+    row.posterior_w2.assign(n, 0.5);
+    row.posterior_w2_se.assign(n, 0.1);
     row.posterior_floor.assign(n, 0.25);
   }
   const Json posterior = reproduction_data(r_)["posterior"];

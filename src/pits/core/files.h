@@ -1,4 +1,4 @@
-// Whole files in and out. A file written here is there completely or not at all, also after a crash.
+// Files in and out. A file written here is there completely or not at all, also after a crash.
 #pragma once
 
 #include <filesystem>
@@ -30,6 +30,7 @@ std::string read_file(const std::filesystem::path& path);
 // Throws now what writing the file after hours of work would throw; leaves nothing behind.
 void check_writable(const std::filesystem::path& path);
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
 void create_directories_or_throw(const std::filesystem::path& path);
 
 // Holds DIR/.lock for as long as it lives, so that two processes never write one directory.

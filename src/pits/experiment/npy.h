@@ -1,13 +1,15 @@
-// NumPy's array file format, version 1.0, for arrays of doubles.
+// NumPy's array file format, version 1.0, for C-ordered little-endian matrices of doubles: a header, then row after
+// row.
 #pragma once
 
+#include <span>
 #include <string>
-
-#include "pits/core/matrix.h"
+#include <string_view>
 
 namespace pits {
 
-// The bytes of an .npy file that holds `values` as a C-ordered little-endian float64 array.
-std::string npy_bytes(ConstMatrixView<double> values);
+std::string npy_header(std::size_t rows, std::size_t columns);
+// The bytes of a row, where it lies.
+std::string_view npy_row(std::span<const double> row);
 
 }  // namespace pits

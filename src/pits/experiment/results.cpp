@@ -155,19 +155,23 @@ double RunDirectory::seconds_of(std::size_t cell) const {
   return timing["seconds"].get<double>();
 }
 
+// One cell at a time in memory, however many there are.
 void RunDirectory::collect() const {
-  std::string lines;
-  Matrix<double> curves(plan_.cells(), curve_rounds(plan_.steps()).size());
-  std::ranges::fill(curves.flat(), std::numeric_limits<double>::quiet_NaN());  // a problem may end before T
+  AtomicFile lines(path_ / "results.jsonl");
+  AtomicFile curves(path_ / "curves.npy");
+  std::vector<double> row(curve_rounds(plan_.steps()).size());
+  curves.write(npy_header(plan_.cells(), row.size()));
   for (std::size_t i = 0; i < plan_.cells(); ++i) {
     const Trajectory path = get(i);
     Json cell = to_json(plan_, i, path);
     cell.erase("curve");
-    lines += cell.dump() + "\n";
-    std::ranges::copy(path.curve, curves.row(i).begin());
+    lines.write(cell.dump() + "\n");
+    std::ranges::fill(row, std::numeric_limits<double>::quiet_NaN());  // a problem may end before T
+    std::ranges::copy(path.curve, row.begin());
+    curves.write(npy_row(row));
   }
-  write_file_atomically(path_ / "results.jsonl", lines);
-  write_file_atomically(path_ / "curves.npy", npy_bytes(curves));
+  lines.finish();
+  curves.finish();
 }
 
 }  // namespace pits

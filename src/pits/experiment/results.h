@@ -30,6 +30,7 @@ class Results {
   virtual void put(std::size_t cell, const Trajectory& trajectory) = 0;
 };
 
+// Keeps every trajectory: about 2 KB a cell, its curve of at most 200 points. A run directory keeps one byte.
 class MemoryResults : public Results {
  public:
   explicit MemoryResults(const Plan& plan) : kept_(plan.cells()) {}

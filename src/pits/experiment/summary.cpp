@@ -19,17 +19,48 @@ double std_of(const std::vector<double>& values, double mean) {
   return std::sqrt(square / static_cast<double>(values.size() - 1));
 }
 
-// Reading i of every realization.
-void add_readings(const std::vector<std::vector<Reading>>& paths, SummaryRow& row) {
-  for (std::size_t i = 0; i < paths.front().size(); ++i) {
-    std::vector<double> w2, floor;
-    for (const auto& readings : paths) {
-      w2.push_back(readings.at(i).w2);
-      floor.push_back(readings.at(i).floor);
+// Mean and standard deviation of every point of a curve, by running sums in the order of the realizations
+// (Youngs and Cramer, 1971): curves need not be kept.
+class CurveSums {
+ public:
+  void add(const std::vector<double>& curve) {
+    sum_.resize(curve.size());
+    square_.resize(curve.size());
+    ++n_;
+    for (std::size_t p = 0; p < curve.size(); ++p) {
+      sum_[p] += curve[p];
+      const double deviation = n_ * curve[p] - sum_[p];
+      if (n_ > 1.0) square_[p] += deviation * deviation / (n_ * (n_ - 1.0));
     }
-    row.posterior_w2.push_back(statistics(w2));
-    row.posterior_floor.push_back(mean_of(floor));
   }
+  std::vector<double> mean() const {
+    std::vector<double> mean;
+    for (const double sum : sum_) mean.push_back(sum / n_);
+    return mean;
+  }
+  std::vector<double> std() const {
+    std::vector<double> std;
+    for (const double square : square_) {
+      std.push_back(n_ > 1.0 ? std::sqrt(square / (n_ - 1.0)) : std::numeric_limits<double>::quiet_NaN());
+    }
+    return std;
+  }
+  std::vector<double> se() const {
+    std::vector<double> se = std();
+    for (double& x : se) x /= std::sqrt(n_);
+    return se;
+  }
+
+ private:
+  double n_ = 0.0;
+  std::vector<double> sum_;
+  std::vector<double> square_;  // Σ (x − mean)² so far
+};
+
+std::vector<double> column(const std::vector<Reading>& readings, double Reading::*member) {
+  std::vector<double> values;
+  for (const Reading& reading : readings) values.push_back(reading.*member);
+  return values;
 }
 
 SummaryRow summarise_group(const Plan& plan, const Results& results, std::size_t first_cell) {
@@ -38,17 +69,16 @@ SummaryRow summarise_group(const Plan& plan, const Results& results, std::size_t
   row.agent = plan.agents()[cell.agent];
   row.environment = plan.environments()[cell.environment];
   std::vector<double> regrets;
-  std::vector<std::vector<double>> curves;     // (points, R)
-  std::vector<std::vector<Reading>> readings;  // (R, readings)
+  CurveSums curves, w2, floor;
   for (std::size_t i = first_cell; i < first_cell + plan.realizations(); ++i) {
     const Trajectory path = results.get(i);
     row.finals.push_back(path.normalized_regret());
     regrets.push_back(path.regret);
-    readings.push_back(path.readings);
+    w2.add(column(path.readings, &Reading::w2));
+    floor.add(column(path.readings, &Reading::floor));
     row.seconds += path.seconds;
     row.curve_rounds = curve_rounds(path.rounds);
-    curves.resize(path.curve.size());
-    for (std::size_t p = 0; p < path.curve.size(); ++p) curves[p].push_back(path.curve[p]);
+    curves.add(path.curve);
     row.pulls.resize(path.pulls.size());
     for (std::size_t a = 0; a < path.pulls.size(); ++a) {
       row.pulls[a] += static_cast<double>(path.pulls[a]) / static_cast<double>(plan.realizations());
@@ -56,11 +86,11 @@ SummaryRow summarise_group(const Plan& plan, const Results& results, std::size_t
   }
   row.normalized_regret = statistics(row.finals);
   row.regret = statistics(regrets);
-  add_readings(readings, row);
-  for (const auto& values : curves) {
-    row.curve_mean.push_back(mean_of(values));
-    row.curve_std.push_back(std_of(values, row.curve_mean.back()));
-  }
+  row.curve_mean = curves.mean();
+  row.curve_std = curves.std();
+  row.posterior_w2 = w2.mean();
+  row.posterior_w2_se = w2.se();
+  row.posterior_floor = floor.mean();
   return row;
 }
 
@@ -97,8 +127,8 @@ nlohmann::ordered_json summary_line(const Plan& plan, const SummaryRow& row, boo
       {"regret", {{"mean", row.regret.mean}, {"std", row.regret.std}, {"se", row.regret.se}}}};
   if (!row.posterior_w2.empty()) {
     line["posterior_rounds"] = probe_rounds(row.curve_rounds.back());
-    for (const Statistics& s : row.posterior_w2) line["posterior_w2"].push_back(s.mean);
-    for (const Statistics& s : row.posterior_w2) line["posterior_w2_se"].push_back(s.se);
+    line["posterior_w2"] = row.posterior_w2;
+    line["posterior_w2_se"] = row.posterior_w2_se;
     line["posterior_floor"] = row.posterior_floor;
   }
   const std::vector<std::string> environments = plan.environments();

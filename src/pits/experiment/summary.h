@@ -24,9 +24,10 @@ struct SummaryRow {
   std::vector<std::size_t> curve_rounds;  // where the curve is recorded
   std::vector<double> curve_mean;         // cumulative regret
   std::vector<double> curve_std;
-  std::vector<double> pulls;               // mean number of pulls of each action
-  std::vector<Statistics> posterior_w2{};  // at probe_rounds, where a probe looked
-  std::vector<double> posterior_floor{};   // mean over realizations
+  std::vector<double> pulls;           // mean number of pulls of each action
+  std::vector<double> posterior_w2{};  // mean at probe_rounds, where a probe looked
+  std::vector<double> posterior_w2_se{};
+  std::vector<double> posterior_floor{};  // mean over realizations
 };
 
 // In the order of the cells: environments, then agents.

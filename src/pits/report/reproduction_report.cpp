@@ -46,12 +46,8 @@ Json posterior_data(const SectionResult& result) {
   Json series = Json::array();
   for (const Shown& agent : section.agents) {
     const auto row = std::ranges::find(result.rows, agent.spec, &SummaryRow::agent);
-    Json mean = Json::array(), se = Json::array();
-    for (const Statistics& s : row->posterior_w2) {
-      mean.push_back(s.mean);
-      se.push_back(s.se);
-    }
-    series.push_back({{"agent", agent.spec}, {"label", agent.label}, {"mean", mean}, {"se", se}});
+    series.push_back(
+        {{"agent", agent.spec}, {"label", agent.label}, {"mean", row->posterior_w2}, {"se", row->posterior_w2_se}});
   }
   const SummaryRow& first = result.rows.front();
   return {{"title", section.title},

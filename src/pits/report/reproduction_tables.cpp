@@ -136,7 +136,7 @@ TextTable posterior_table(const SectionResult& result) {
   for (const Shown& agent : result.section.agents) {
     const SummaryRow& row = row_of(result, agent.spec, result.section.environments.front().spec);
     table.rows.push_back({agent.label});
-    for (const Statistics& s : row.posterior_w2) table.rows.back().push_back(number(s.mean, 4));
+    for (const double w2 : row.posterior_w2) table.rows.back().push_back(number(w2, 4));
     table.rows.push_back({"  floor on its rounds"});
     for (const double floor : row.posterior_floor) table.rows.back().push_back(number(floor, 4));
   }

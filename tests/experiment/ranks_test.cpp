@@ -1,0 +1,202 @@
+#include "pits/experiment/ranks.h"
+
+#include <gtest/gtest.h>
+
+#include "experiment/expect_error.h"
+#include "experiment/threads_as_ranks.h"
+#include "experiment/trajectories.h"
+
+namespace pits {
+namespace {
+
+using test::expect_mentions;
+using test::on_ranks;
+
+const std::atomic<bool> go_on = false;
+
+ExperimentConfig config_of(std::vector<std::string> agents) {
+  return {.agents = std::move(agents), .environments = {"linear"}, .steps = 130, .realizations = 8};
+}
+
+// Every rank builds its own plan, as processes do.
+void run_on(Executor& executor, const ExperimentConfig& config, MemoryResults& results, int threads = 1,
+            const std::atomic<bool>& stop = go_on, const RoundsDone& done = test::no_report) {
+  const Plan plan(config);
+  executor.run(plan, executor.leads() ? &results : nullptr, threads, stop, done);
+}
+
+void expect_like_one_process(const ExperimentConfig& config, const MemoryResults& results) {
+  const Plan plan(config);
+  MemoryResults expected(plan);
+  run_cells(plan, expected, 1, go_on, test::no_report);
+  for (std::size_t i = 0; i < plan.cells(); ++i) {
+    ASSERT_TRUE(results.has(i)) << i;
+    test::expect_same(results.get(i), expected.get(i));
+  }
+}
+
+std::size_t finished(const MemoryResults& results, std::size_t cells) {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < cells; ++i) n += results.has(i) ? 1 : 0;
+  return n;
+}
+
+// Only the leader has something to say.
+void expect_ending(const std::vector<Ending>& endings, int exit_code, const std::vector<std::string>& mentions) {
+  EXPECT_EQ(endings.at(0).exit_code, exit_code) << endings[0].message;
+  expect_mentions(endings[0].message, mentions);
+  for (std::size_t rank = 1; rank < endings.size(); ++rank) {
+    EXPECT_EQ(endings[rank].exit_code, 0);
+    EXPECT_EQ(endings[rank].message, "");
+  }
+}
+
+TEST(Ranks, GiveTheSameBitsAsOneProcess) {
+  const ExperimentConfig config =
+      config_of({"lin-ts", "pi-ts,particles=3,hidden=4,batch=8,train_every=20,train_steps=2"});
+  for (const int ranks : {1, 2, 5, 20}) {  // also more than there are cells
+    for (const int threads : {0, 2}) {
+      MemoryResults results{Plan(config)};
+      expect_ending(on_ranks(ranks, [&](Executor& e, int) { run_on(e, config, results, threads); }), 0, {});
+      expect_like_one_process(config, results);
+    }
+  }
+}
+
+TEST(Ranks, ReportEveryRoundAndComputeNoCellTwice) {
+  const ExperimentConfig config = config_of({"uniform"});
+  MemoryResults results{Plan(config)};
+  Trajectory kept;
+  kept.regret = 42.0;
+  results.put(3, kept);
+  std::size_t rounds = 0;
+  on_ranks(3,
+           [&](Executor& e, int) { run_on(e, config, results, 1, go_on, [&](std::size_t done) { rounds += done; }); });
+  EXPECT_EQ(rounds, 7U * 130U);
+  EXPECT_EQ(results.get(3).regret, 42.0);
+  EXPECT_EQ(finished(results, 8), 8U);
+}
+
+TEST(Ranks, RunSeveralPlansOneAfterAnother) {
+  const ExperimentConfig first = config_of({"uniform"}), second = config_of({"lin-ts"});
+  MemoryResults a{Plan(first)}, b{Plan(second)};
+  const auto endings = on_ranks(4, [&](Executor& e, int) {
+    run_on(e, first, a);
+    run_on(e, second, b);
+  });
+  expect_ending(endings, 0, {});
+  expect_like_one_process(first, a);
+  expect_like_one_process(second, b);
+}
+
+TEST(Ranks, TheErrorOfACellIsSaidOnceFromAnyRank) {
+  const ExperimentConfig config = config_of({"uniform", "bernoulli-ts"});
+  for (const int ranks : {1, 3}) {
+    MemoryResults results{Plan(config)};
+    const auto endings = on_ranks(ranks, [&](Executor& e, int) { run_on(e, config, results); });
+    expect_ending(endings, 3, {"agent 'bernoulli-ts' on 'linear', realization", "rewards in 0..1"});
+    EXPECT_EQ(endings[0].message.find("agent"), 0U) << "as one process says it";
+  }
+}
+
+TEST(Ranks, TheSameErrorOfAllIsSaidOnce) {
+  const auto endings = on_ranks(3, [&](Executor&, int) { throw bad_usage("all are wrong"); });
+  expect_ending(endings, 2, {"all are wrong"});
+  EXPECT_EQ(endings[0].message, "all are wrong");
+}
+
+TEST(Ranks, AnErrorBeforeThePlanNamesItsRank) {
+  const ExperimentConfig config = config_of({"uniform"});
+  MemoryResults results{Plan(config)};
+  const auto endings = on_ranks(4, [&](Executor& e, int rank) {
+    if (rank == 2) throw bad_input("no file here");
+    run_on(e, config, results);
+  });
+  expect_ending(endings, 3, {"rank 2 on here: no file here"});
+  EXPECT_EQ(finished(results, 8), 0U);
+}
+
+TEST(Ranks, AnErrorOfTheLeaderBeforeThePlanEndsAll) {
+  const ExperimentConfig config = config_of({"uniform"});
+  MemoryResults results{Plan(config)};
+  const auto endings = on_ranks(3, [&](Executor& e, int) {
+    if (e.leads()) throw bad_input("the directory holds a run");
+    run_on(e, config, results);
+  });
+  expect_ending(endings, 3, {"the directory holds a run"});
+}
+
+TEST(Ranks, AnErrorAfterThePlanIsSaid) {
+  const ExperimentConfig config = config_of({"uniform"});
+  for (const int faulty : {0, 2}) {
+    MemoryResults results{Plan(config)};
+    const auto endings = on_ranks(3, [&](Executor& e, int rank) {
+      run_on(e, config, results);
+      if (rank == faulty) throw failed("no room on the disk");
+    });
+    expect_ending(endings, 1, {"no room on the disk"});
+  }
+}
+
+TEST(Ranks, AnotherPlanIsRefusedWithTheDifference) {
+  const ExperimentConfig config = config_of({"uniform"});
+  MemoryResults results{Plan(config)};
+  const auto endings = on_ranks(3, [&](Executor& e, int rank) {
+    ExperimentConfig mine = config;
+    mine.seed = rank == 1 ? 7 : 0;
+    run_on(e, mine, results);
+  });
+  expect_ending(endings, 3, {"rank 1 on here", "seed is 7 there and 0 now"});
+  EXPECT_EQ(finished(results, 8), 0U);
+}
+
+TEST(Ranks, ResultsThatCannotBeKeptEndAll) {
+  const ExperimentConfig config = config_of({"uniform"});
+  const Plan plan(config);
+  class Full final : public Results {
+   public:
+    bool has(std::size_t) const override { return false; }
+    Trajectory get(std::size_t) const override { return {}; }
+    void put(std::size_t, const Trajectory&) override { throw bad_input("no space left"); }
+  } full;
+  const auto endings =
+      on_ranks(3, [&](Executor& e, int) { e.run(plan, e.leads() ? &full : nullptr, 1, go_on, test::no_report); });
+  expect_ending(endings, 3, {"no space left"});
+}
+
+// The stop flag of any rank ends the work of all; finished cells are kept and the rest comes out the same later.
+TEST(Ranks, StopOnOneStopsAllAndKeepsWhatIsFinished) {
+  ExperimentConfig config = config_of({"lin-ts"});
+  config.steps = 100'000;
+  for (const int signalled : {0, 1}) {
+    MemoryResults results{Plan(config)};
+    std::vector<std::atomic<bool>> stop(3);
+    std::atomic<bool> interrupted = false;
+    const auto stop_later = [&](std::size_t) { stop[static_cast<std::size_t>(signalled)] = true; };
+    on_ranks(3, [&](Executor& e, int rank) {
+      try {
+        run_on(e, config, results, 1, stop[static_cast<std::size_t>(rank)], stop_later);
+      } catch (const Interrupted&) {
+        interrupted = e.leads();
+      }
+    });
+    EXPECT_TRUE(interrupted);
+    EXPECT_LT(finished(results, 8), 8U);
+  }
+}
+
+TEST(Ranks, StoppedBeforeTheyStartComputeNothing) {
+  const ExperimentConfig config = config_of({"uniform"});
+  MemoryResults results{Plan(config)};
+  on_ranks(3, [&](Executor& e, int) { EXPECT_ANY_THROW(run_on(e, config, results, 1, std::atomic<bool>(true))); });
+  EXPECT_EQ(finished(results, 8), 0U);
+}
+
+TEST(Ranks, RefuseANegativeNumberOfThreads) {
+  const ExperimentConfig config = config_of({"uniform"});
+  MemoryResults results{Plan(config)};
+  expect_ending(on_ranks(2, [&](Executor& e, int) { run_on(e, config, results, -1); }), 3, {"threads", "-1"});
+}
+
+}  // namespace
+}  // namespace pits
