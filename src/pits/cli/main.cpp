@@ -47,7 +47,8 @@ int run_command(int argc, char** argv) {
       {"run", pits::cli::add_run(app, words)},
       {"sample", pits::cli::add_sample(app, words)},
       {"list", pits::cli::add_list(app)},
-      {"report", pits::cli::add_report(app)}};
+      {"report", pits::cli::add_report(app)},
+      {"data", pits::cli::add_data(app)}};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

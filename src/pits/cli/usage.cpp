@@ -21,29 +21,34 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
-std::string unknown_word(const CLI::App& app, const CLI::App& command, const std::string& word) {
+std::string unknown_word(const CLI::App& command, const std::string& word) {
   if (word.starts_with("-")) return unknown_name("option", word, option_names(command)).what();
-  if (&command == &app) return unknown_name("subcommand", word, subcommand_names(app)).what();
+  const std::vector<std::string> known = subcommand_names(command);
+  if (!known.empty()) return unknown_name("subcommand", word, known).what();
   return fmt::format("'{}' is one argument too many", word);
 }
 
 }  // namespace
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  const bool named = !app.get_subcommands().empty();
-  const CLI::App& command = named ? *app.get_subcommands().front() : app;
-  const std::vector<std::string> left = app.remaining(true);
+  const CLI::App* command = &app;  // the innermost that was named
+  std::string named;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    named += command->get_name() + " ";
+  }
+  const std::vector<std::string> left = app.remaining(true), known = subcommand_names(*command);
   std::string message = error.what();
   if (!left.empty()) {
-    message = unknown_word(app, command, left.front());
-  } else if (!named) {
-    message = fmt::format("a subcommand is needed: {}", fmt::join(subcommand_names(app), ", "));
+    message = unknown_word(*command, left.front());
+  } else if (!known.empty()) {
+    message = fmt::format("a subcommand is needed: {}", fmt::join(known, ", "));
   } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
     message = message.substr(message.find(": ") + 2) + " must be a whole number";  // "--steps = abc"
   } else if (message.ends_with(" missing")) {
     message = message.substr(0, message.find(": ")) + " needs a value";  // "--agent: 1 required TEXT missing"
   }
-  return fmt::format("{} ('pits {}--help' says how)", message, named ? command.get_name() + " " : "");
+  return fmt::format("{} ('pits {}--help' says how)", message, named);
 }
 
 }  // namespace pits::cli

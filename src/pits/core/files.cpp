@@ -27,44 +27,6 @@ void check_replaceable(const std::filesystem::path& path) {
   }
 }
 
-// The file beside its target until it is complete; removed where it never is.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::filesystem::path& target)
-      : target_((check_replaceable(target), target)),
-        path_(target.string() + ".tmp"),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-    if (descriptor_ < 0) throw cannot("write", target_);
-  }
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!complete_) ::unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  void write(std::string_view content) {
-    while (!content.empty()) {
-      const ssize_t written = ::write(descriptor_, content.data(), content.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw cannot("write", target_);
-      content.remove_prefix(static_cast<std::size_t>(written));
-    }
-    if (::fsync(descriptor_) != 0) throw cannot("write", target_);
-  }
-
-  void move_to_target() {
-    if (::rename(path_.c_str(), target_.c_str()) != 0) throw cannot("write", target_);
-    complete_ = true;
-  }
-
- private:
-  std::filesystem::path target_;
-  std::filesystem::path path_;
-  int descriptor_;
-  bool complete_ = false;
-};
-
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
@@ -84,12 +46,39 @@ std::string read_file(const std::filesystem::path& path) {
   return content;
 }
 
-void check_writable(const std::filesystem::path& path) { const TemporaryFile probe(path); }
+AtomicFile::AtomicFile(const std::filesystem::path& target)
+    : target_((check_replaceable(target), target)),
+      path_(target.string() + ".tmp"),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+  if (descriptor_ < 0) throw cannot("write", target_);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!complete_) ::unlink(path_.c_str());
+}
+
+void AtomicFile::write(std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor_, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw cannot("write", target_);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::finish() {
+  if (::fsync(descriptor_) != 0) throw cannot("write", target_);
+  if (::rename(path_.c_str(), target_.c_str()) != 0) throw cannot("write", target_);
+  complete_ = true;
+}
+
+void check_writable(const std::filesystem::path& path) { const AtomicFile probe(path); }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  TemporaryFile file(path);
+  AtomicFile file(path);
   file.write(content);
-  file.move_to_target();
+  file.finish();
 }
 
 void create_directories_or_throw(const std::filesystem::path& path) {

@@ -7,6 +7,24 @@
 
 namespace pits {
 
+// A file that is written piece by piece beside its target and takes its place when finished; removed where it never is.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::filesystem::path& target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view content);
+  void finish();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path path_;
+  int descriptor_;
+  bool complete_ = false;
+};
+
 // Throws an Error that names the file and the reason.
 std::string read_file(const std::filesystem::path& path);
 // Throws now what writing the file after hours of work would throw; leaves nothing behind.

@@ -176,13 +176,13 @@ std::filesystem::path find_data_file(const DataSet& set, const DataFile& file, c
                   places.empty() ? "$PITS_DATA" : fmt::to_string(fmt::join(places, " or ")));
 }
 
-Content verify_content(const DataFile& file, const std::filesystem::path& path, const Digest& digest) {
+Content verify_content(const DataFile& file, std::string_view where, const Digest& digest) {
   for (const Content& content : file.contents) {
     if (content.sha256 == digest.sha256 && content.bytes == digest.bytes) return content;
   }
   if (file.by_shape) return {.sha256 = digest.sha256, .bytes = digest.bytes, .remark = ""};
-  throw bad_input("'{}' is not {}: {} bytes with sha256 {}, not {}", path.string(), file.name, digest.bytes,
-                  digest.sha256, accepted(file));
+  throw bad_input("'{}' is not {}: {} bytes with sha256 {}, not {}", where, file.name, digest.bytes, digest.sha256,
+                  accepted(file));
 }
 
 Content read_data_file(const DataSet& set, const DataFile& file, const std::string& data_dir,
@@ -197,7 +197,7 @@ Content read_data_file(const DataSet& set, const DataFile& file, const std::stri
       complaint = std::current_exception();
     }
   });
-  const Content content = verify_content(file, path, digest);
+  const Content content = verify_content(file, path.string(), digest);
   if (complaint) std::rethrow_exception(complaint);
   return content;
 }

@@ -50,8 +50,8 @@ std::optional<std::filesystem::path> locate_data_file(const DataFile& file, cons
 // The same, but not found is an Error that names the address and where to put the file.
 std::filesystem::path find_data_file(const DataSet& set, const DataFile& file, const std::string& data_dir);
 
-// The accepted content that `digest` is; anything else is an Error that names `path` and the reason.
-Content verify_content(const DataFile& file, const std::filesystem::path& path, const Digest& digest);
+// The accepted content that `digest` is; anything else is an Error that names `where` it was read and the reason.
+Content verify_content(const DataFile& file, std::string_view where, const Digest& digest);
 
 // Reads the unpacked file through `sink` and verifies it. A damaged file is reported as such, also where `sink` meets
 // the damage first and throws an Error. Returns the content it is (the digest alone where it is not listed).

@@ -60,7 +60,7 @@ void CsvReader::feed(std::string_view piece) {
     return;
   }
   while (!piece.empty()) {
-    const std::size_t end = std::min(piece.find('\n'), piece.size() - 1) + 1;
+    const std::size_t end = std::min(piece.find_first_of("\r\n"), piece.size() - 1) + 1;  // libcsv ends rows at both
     feed_line(piece.substr(0, end));
     piece.remove_prefix(end);
   }

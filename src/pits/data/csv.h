@@ -30,7 +30,7 @@ class CsvReader {
  private:
   struct Parser;
 
-  void feed_line(std::string_view part);  // up to a newline, which is the last character where it is there
+  void feed_line(std::string_view part);  // up to the end of a line (CR or LF), its last character where it is there
   void end_row();
   Place place() const { return {file_, row_line_}; }
 

@@ -1,10 +1,10 @@
 #include "pits/data/npy.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <vector>
 
 #include "pits/core/error.h"
 
@@ -72,24 +72,26 @@ bool NpyReader::read_header() {
     throw bad_input("'{}': its shape is {}), not (rows, columns)", file_, entry(header, "'shape'", ")"));
   }
   item_size_ = type == "'<f8'" ? 8 : 4;
-  values_.reshape(shape[0], shape[1]);
+  rows_ = shape[0];
+  cols_ = shape[1];
   pending_.erase(0, preamble + size);
   return true;
 }
 
 void NpyReader::read_values(std::string_view piece) {
-  const std::span<double> values = values_.flat();
-  if (piece.size() / item_size_ > values.size() - filled_) {
-    throw bad_input("'{}' has more bytes than its shape ({}, {}) needs", file_, values_.rows(), values_.cols());
+  if (piece.size() > (rows_ * cols_ - values_.size()) * item_size_) {
+    throw bad_input("'{}' has more bytes than its shape ({}, {}) needs", file_, rows_, cols_);
   }
   for (; piece.size() >= item_size_; piece.remove_prefix(item_size_)) {
+    double value = 0.0;
     if (item_size_ == 8) {
-      std::memcpy(&values[filled_++], piece.data(), 8);
+      std::memcpy(&value, piece.data(), 8);
     } else {
-      float value = 0.0F;
-      std::memcpy(&value, piece.data(), 4);
-      values[filled_++] = value;
+      float single = 0.0F;
+      std::memcpy(&single, piece.data(), 4);
+      value = single;
     }
+    values_.push_back(value);
   }
   pending_ = piece;
 }
@@ -103,14 +105,16 @@ void NpyReader::feed(std::string_view piece) {
 
 Matrix<double> NpyReader::finish() && {
   if (!has_header_) throw bad_input("'{}' ends within its header", file_);
-  if (filled_ < values_.size() || !pending_.empty()) {
-    throw bad_input("'{}' has {} numbers{}, but its shape is ({}, {})", file_, filled_,
-                    pending_.empty() ? "" : " and a part of one", values_.rows(), values_.cols());
+  if (values_.size() < rows_ * cols_ || !pending_.empty()) {
+    throw bad_input("'{}' has {} numbers{}, but its shape is ({}, {})", file_, values_.size(),
+                    pending_.empty() ? "" : " and a part of one", rows_, cols_);
   }
-  for (const double x : values_.flat()) {
+  for (const double x : values_) {
     if (!std::isfinite(x)) throw bad_input("'{}' holds a number that is not finite", file_);
   }
-  return std::move(values_);
+  Matrix<double> matrix(rows_, cols_);
+  std::ranges::copy(values_, matrix.data());
+  return matrix;
 }
 
 }  // namespace pits

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pits/core/matrix.h"
 
@@ -26,8 +27,8 @@ class NpyReader {
   std::string pending_;  // the header, then the bytes of a value whose end has not come yet
   bool has_header_ = false;
   std::size_t item_size_ = 0;
-  std::size_t filled_ = 0;
-  Matrix<double> values_;
+  std::size_t rows_ = 0, cols_ = 0;
+  std::vector<double> values_;  // grows with the bytes that come: a header alone may claim any shape
 };
 
 }  // namespace pits

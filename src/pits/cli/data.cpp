@@ -1,0 +1,239 @@
+// pits data: the benchmark's data sets: what there is and where, from its public home to here, and is it right?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "pits/cli/commands.h"
+#include "pits/cli/terminal.h"
+#include "pits/core/error.h"
+#include "pits/core/files.h"
+#include "pits/data/check.h"
+#include "pits/data/fetch.h"
+
+namespace pits::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Path = std::filesystem::path;
+
+constexpr int longest_stall = 3600;
+
+struct DataOptions {
+  std::vector<std::string> names;
+  std::string data_dir;
+  bool json = false;
+  std::string from;
+  int stall_timeout = 30;
+};
+
+std::vector<const DataSet*> chosen(const DataOptions& options) {
+  std::vector<const DataSet*> sets;
+  for (const std::string& name : options.names) sets.push_back(&find_data_set(name));
+  if (!sets.empty()) return sets;
+  for (const DataSet& set : data_catalogue()) sets.push_back(&set);
+  return sets;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  return bytes < 1'000'000 ? fmt::format("{:.0f} kB", static_cast<double>(bytes) / 1e3)
+                           : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+Json file_json(const DataFile& file, const std::optional<Path>& found) {
+  Json contents = Json::array();
+  for (const Content& c : file.contents) {
+    contents.push_back({{"sha256", c.sha256}, {"bytes", c.bytes}, {"remark", c.remark}});
+  }
+  return {{"name", file.name},
+          {"found", found ? Json(found->string()) : Json()},
+          {"addresses", file.addresses},
+          {"contents", contents},
+          {"by_shape", file.by_shape}};
+}
+
+Json set_json(const DataSet& set, const std::string& data_dir) {
+  Json files = Json::array();
+  for (const DataFile& file : set.files) files.push_back(file_json(file, locate_data_file(file, data_dir)));
+  return {{"name", set.name},
+          {"summary", set.summary},
+          {"files", files},
+          {"licence", set.licence},
+          {"citation", set.citation}};
+}
+
+// Columns as wide as their widest field.
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+}
+
+int list(const DataOptions& options) {
+  std::vector<std::vector<std::string>> rows = {{"name", "size", "found", "licence", "address"}};
+  for (const DataSet* set : chosen(options)) {
+    if (options.json) fmt::print("{}\n", set_json(*set, options.data_dir).dump());
+    for (const DataFile& file : set->files) {
+      const auto found = locate_data_file(file, options.data_dir);
+      rows.push_back({set->name, size_text(file.contents.front().bytes), found ? found->string() : "not here",
+                      set->licence, file.addresses.front()});
+    }
+  }
+  if (!options.json) print_table(rows);
+  return 0;
+}
+
+// A line on stdout; the reason where the file is not right, empty where it is or is not there.
+std::string check_file(const DataSet& set, const DataFile& file, const DataOptions& options) {
+  const bool named = !options.names.empty();
+  const auto found = locate_data_file(file, options.data_dir);
+  Json line = {{"name", set.name}, {"file", file.name}, {"found", found ? Json(found->string()) : Json()}};
+  std::string reason;
+  try {
+    if (found || named) {
+      const Path path = find_data_file(set, file, options.data_dir);
+      const Content content = check_content(file, path, path.string(), [](std::string_view) {});
+      line.update({{"state", "ok"}, {"bytes", content.bytes}, {"sha256", content.sha256}, {"remark", content.remark}});
+    } else {
+      line["state"] = "not here";
+    }
+  } catch (const Error& e) {
+    reason = e.what();
+    line.update({{"state", "bad"}, {"reason", reason}});
+  }
+  if (options.json) {
+    fmt::print("{}\n", line.dump());
+  } else if (reason.empty()) {
+    const std::string remark = line.value("remark", "");
+    fmt::print("{:<11}{:<10}{}{}\n", set.name, line["state"].get<std::string>(),
+               found ? found->string() : file.addresses.front(), remark.empty() ? "" : " (" + remark + ")");
+  }
+  return reason;
+}
+
+int check(const DataOptions& options) {
+  std::vector<std::string> reasons;
+  for (const DataSet* set : chosen(options)) {
+    for (const DataFile& file : set->files) {
+      if (const std::string reason = check_file(*set, file, options); !reason.empty()) reasons.push_back(reason);
+    }
+  }
+  if (!reasons.empty()) throw bad_input("{}", fmt::join(reasons, "\npits: "));
+  return 0;
+}
+
+// The bar starts again with every address and every restart.
+class DownloadProgress {
+ public:
+  void operator()(std::uint64_t done, std::uint64_t total) {
+    if (total == 0) return;
+    if (!bar_ || total != total_ || done < done_) {
+      finish();
+      bar_ = std::make_unique<Progress>(total, done);
+      total_ = total;
+      done_ = done;
+    }
+    bar_->add(done - done_);
+    done_ = done;
+  }
+  void finish() {
+    if (bar_) bar_->finish();
+    bar_.reset();
+  }
+
+ private:
+  std::unique_ptr<Progress> bar_;
+  std::uint64_t total_ = 0, done_ = 0;
+};
+
+// The whole file, verified, where it already is; nothing where it must be fetched.
+std::optional<Path> already_here(const DataFile& file, const std::string& data_dir) {
+  const auto found = locate_data_file(file, data_dir);
+  if (!found) return std::nullopt;
+  try {
+    const Content content = check_content(file, *found, found->string(), [](std::string_view) {});
+    if (content.remark.empty()) return found;
+    fmt::print(stderr, "'{}' is a part: {}\n", found->string(), content.remark);
+  } catch (const Error& e) {
+    fmt::print(stderr, "{}\n", e.what());
+  }
+  return std::nullopt;
+}
+
+// False where Ctrl-C ended it.
+bool fetch_file(const DataSet& set, const DataFile& file, const DataOptions& options) {
+  const Path directory = options.data_dir.empty() ? data_cache() : Path(options.data_dir);
+  if (directory.empty()) throw bad_input("no place to fetch to: give --data-dir DIR, or set HOME");
+  if (const auto here = already_here(file, options.data_dir)) {
+    fmt::print("{}: already here: {}\n", set.name, here->string());
+    return true;
+  }
+  DownloadProgress progress;
+  const auto content = fetch_data_file(
+      set, file,
+      {.directory = directory,
+       .from = options.from,
+       .starting = [&](const std::string& address) { progress.finish(), fmt::print(stderr, "from {}\n", address); },
+       .watch = {.stall_seconds = options.stall_timeout, .progress = std::ref(progress), .stop = &stop_flag()}});
+  progress.finish();
+  if (!content) return false;
+  fmt::print("{}: {}\n", set.name, (directory / file.name).string());
+  if (const auto first = locate_data_file(file, options.data_dir); first != directory / file.name) {
+    throw bad_input("'{}' comes before it in the search order: remove that file", first->string());
+  }
+  return true;
+}
+
+int fetch(const DataOptions& options) {
+  if (options.stall_timeout < 1 || options.stall_timeout > longest_stall) {
+    throw bad_input("--stall-timeout must be from 1 to {} seconds, not {}", longest_stall, options.stall_timeout);
+  }
+  if (!options.data_dir.empty()) create_directories_or_throw(options.data_dir);
+  watch_signals();
+  for (const DataSet* set : chosen(options)) {
+    for (const DataFile& file : set->files) {
+      if (fetch_file(*set, file, options)) continue;
+      fmt::print(stderr, "interrupted; the same command goes on where this one stopped\n");
+      return 130;
+    }
+  }
+  return 0;
+}
+
+CLI::App* add_command(CLI::App& data, const char* name, const char* text, DataOptions& options) {
+  auto* command = data.add_subcommand(name, text);
+  command->add_option("names", options.names, "data sets (default: all)");
+  command->add_option("--data-dir", options.data_dir, "look here before $PITS_DATA and the cache (~/.cache/pits)");
+  return command;
+}
+
+}  // namespace
+
+std::function<int()> add_data(CLI::App& app) {
+  auto* data = app.add_subcommand("data", "List, fetch or check the benchmark's data sets");
+  data->require_subcommand(1);
+  data->footer("Example:\n  pits data list");
+  auto options = std::make_shared<DataOptions>();
+  auto* lists = add_command(*data, "list", "What there is, where it is found, its licence and address", *options);
+  lists->add_flag("--json", options->json, "one JSON object a line");
+  lists->footer("Example:\n  pits data list mushroom");
+  auto* fetches = add_command(*data, "fetch", "Download what is not here into --data-dir or the cache", *options);
+  fetches->add_option("--from", options->from, "a mirror's address, in place of the public homes");
+  fetches->add_option("--stall-timeout", options->stall_timeout, "seconds without a byte until the next try (30)");
+  fetches->footer("Example:\n  pits data fetch mushroom statlog");
+  auto* checks = add_command(*data, "check", "Verify every file that is here, or all of the named sets", *options);
+  checks->add_flag("--json", options->json, "one JSON object a line");
+  checks->footer("Example:\n  pits data check");
+  return [options, lists, fetches] {
+    return lists->parsed() ? list(*options) : fetches->parsed() ? fetch(*options) : check(*options);
+  };
+}
+
+}  // namespace pits::cli

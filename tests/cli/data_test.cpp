@@ -1,0 +1,197 @@
+// pits data: list, check and fetch, from outside. What needs the real mushroom file is skipped where it is not.
+#include <gtest/gtest.h>
+
+#include "cli/bad_input.h"
+#include "data/server.h"
+
+namespace pits {
+namespace {
+
+using test::expect_one_clear_line;
+using test::json_lines;
+using test::lines_of;
+using test::Outcome;
+using test::Scratch;
+using test::Server;
+
+const std::string mushroom = "agaricus-lepiota.data";
+
+class Data : public testing::Test {
+ protected:
+  // The program with an empty cache and no $PITS_DATA.
+  Outcome data(std::vector<std::string> words, bool terminal = false) {
+    words.insert(words.begin(), "data");
+    return test::pits(words, {.environment = {{"PITS_DATA", {}}, {"XDG_CACHE_HOME", cache_.path()}, {"no_proxy", "*"}},
+                              .error_terminal = terminal});
+  }
+  std::filesystem::path cached(const std::string& name) const { return cache_ / "pits" / name; }
+
+  Scratch cache_;
+};
+
+// The same with the real mushroom data to serve.
+class RealData : public Data {
+ protected:
+  void SetUp() override {
+    const char* given = std::getenv("PITS_DATA");
+    if (given == nullptr || !std::filesystem::exists(std::filesystem::path(given) / mushroom)) {
+      GTEST_SKIP() << "needs " << mushroom << " in $PITS_DATA";
+    }
+    std::filesystem::copy(std::filesystem::path(given) / mushroom, served_ / mushroom);
+  }
+  Outcome fetch(const Server& server, bool terminal = false) {
+    return data({"fetch", "mushroom", "--from", server.address(), "--stall-timeout", "1"}, terminal);
+  }
+
+  Scratch served_;
+};
+
+TEST_F(Data, ListNamesEverySetItsLicenceAndAddress) {
+  const Outcome list = data({"list"});
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  for (const char* part : {"mushroom", "statlog", "covertype", "adult", "census", "financial", "jester", "not here",
+                           "CC BY 4.0", "https://archive.ics.uci.edu/", "361.3 MB"}) {
+    EXPECT_NE(list.out.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(lines_of(data({"list", "adult"}).out).size(), 3U) << "a heading and two files";
+}
+
+TEST_F(Data, ListSaysWhereAFileIsFound) {
+  const Scratch given;
+  test::write_bytes(given / "shuttle.trn", "");
+  const Outcome list = data({"list", "statlog", "mushroom", "--json", "--data-dir", given.path()});
+  const auto sets = json_lines(list.out);
+  ASSERT_EQ(sets.size(), 2U);
+  EXPECT_EQ(sets[0]["files"][0]["found"], (given / "shuttle.trn").string());
+  EXPECT_TRUE(sets[1]["files"][0]["found"].is_null());
+}
+
+TEST_F(Data, HelpOfEachEndsWithAnExampleThatWorks) {
+  for (const std::string& name : {"list", "fetch", "check"}) {
+    const Outcome help = data({name, "--help"});
+    EXPECT_EQ(help.exit_code, 0);
+    const std::vector<std::string> lines = lines_of(help.out);
+    ASSERT_GE(lines.size(), 2U);
+    EXPECT_EQ(lines[lines.size() - 2], "Example:");
+    std::vector<std::string> example = test::words_of(lines.back());
+    ASSERT_GE(example.size(), 3U);
+    EXPECT_EQ(example[2], name);
+    example.erase(example.begin(), example.begin() + 2);
+    if (name != "fetch") {  // which needs the network
+      EXPECT_EQ(data(example).exit_code, 0) << lines.back();
+    }
+  }
+}
+
+TEST_F(Data, UnknownNamesAndDirectoriesAreRefused) {
+  expect_one_clear_line(data({"list", "mushrom"}), test::bad_data_or_config, {"'mushrom'", "did you mean 'mushroom'?"});
+  expect_one_clear_line(data({"check", "--data-dir", "/nowhere"}), test::bad_data_or_config, {"/nowhere"});
+  expect_one_clear_line(data({"fetch", "mushroom", "--stall-timeout", "0"}), test::bad_data_or_config,
+                        {"--stall-timeout", "not 0"});
+  expect_one_clear_line(data({"chekc"}), test::wrong_usage, {"'chekc'", "did you mean 'check'?", "pits data --help"});
+  expect_one_clear_line(data({}), test::wrong_usage, {"list, fetch, check"});
+  expect_one_clear_line(data({"list", "--jsn"}), test::wrong_usage,
+                        {"did you mean '--json'?", "pits data list --help"});
+}
+
+TEST_F(Data, CheckOfNothingIsFineAndOfAMissingNameIsNot) {
+  const Outcome all = data({"check"});
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_EQ(lines_of(all.out).size(), 8U);
+  expect_one_clear_line(data({"check", "mushroom"}), test::bad_data_or_config,
+                        {mushroom, "pits data fetch mushroom", "https://", (cache_ / "pits").string()});
+}
+
+TEST_F(Data, CheckNamesEveryBadFileAndTheReason) {
+  const Scratch given;
+  test::write_bytes(given / "shuttle.trn", "1 2 3\n");
+  test::write_bytes(given / "covtype.data.gz", "\x1f\x8b\x08");
+  std::filesystem::create_directory(given / mushroom);
+  const Outcome check = data({"check", "--data-dir", given.path()});
+  EXPECT_EQ(check.exit_code, test::bad_data_or_config);
+  const auto lines = lines_of(check.err);
+  ASSERT_EQ(lines.size(), 3U) << check.err;
+  for (const std::string& line : lines) EXPECT_TRUE(line.starts_with("pits: '" + given.path().string())) << line;
+  EXPECT_NE(lines[0].find("is a directory"), std::string::npos);
+  EXPECT_NE(lines[1].find("6 bytes"), std::string::npos);
+  const auto objects = json_lines(data({"check", "--json", "--data-dir", given.path()}).out);
+  ASSERT_EQ(objects.size(), 8U);
+  EXPECT_EQ(objects[1]["state"], "bad");
+  EXPECT_EQ(objects[7]["state"], "not here");
+}
+
+TEST_F(Data, FetchWithoutANetworkNamesTheHomeAndWhereToPutTheFile) {
+  const Outcome fetch = data({"fetch", "mushroom", "--from", "http://127.0.0.1:9"});
+  EXPECT_EQ(fetch.exit_code, test::failed_while_working);
+  EXPECT_EQ(fetch.out, "");
+  const std::string last = lines_of(fetch.err).back();
+  for (const std::string& part : {std::string("pits: cannot fetch"), mushroom,
+                                  std::string("https://archive.ics.uci.edu/"), (cache_ / "pits").string()}) {
+    EXPECT_NE(last.find(part), std::string::npos) << part << " in " << last;
+  }
+}
+
+TEST_F(RealData, FetchStoresInTheCacheOnceAndCheckIsContent) {
+  const Server server(served_.path(), "ok");
+  const Outcome first = fetch(server);
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, "mushroom: " + cached(mushroom).string() + "\n");
+  EXPECT_EQ(test::bytes_of(cached(mushroom)), test::bytes_of(served_ / mushroom));
+  const Outcome second = fetch(server);
+  EXPECT_EQ(second.out, "mushroom: already here: " + cached(mushroom).string() + "\n");
+  EXPECT_EQ(second.err, "");
+  EXPECT_EQ(server.requests().size(), 1U);
+  const auto checked = json_lines(data({"check", "mushroom", "--json"}).out);
+  EXPECT_EQ(checked.at(0)["state"], "ok");
+  EXPECT_EQ(checked.at(0)["bytes"], 373'704);
+}
+
+TEST_F(RealData, FetchShowsABarOnATerminal) {
+  const Server server(served_.path(), "ok");
+  const Outcome outcome = fetch(server, true);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("100%"), std::string::npos) << outcome.err;
+}
+
+TEST_F(RealData, FetchGoesOnAfterStallAndTruncation) {
+  const Server server(served_.path(), "stall,truncate,ok");
+  const Outcome outcome = fetch(server);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(test::bytes_of(cached(mushroom)), test::bytes_of(served_ / mushroom));
+  EXPECT_EQ(server.requests().size(), 3U);
+}
+
+TEST_F(RealData, FetchOfWrongContentFailsAndKeepsNothing) {
+  const Server server(served_.path(), "corrupt");
+  const Outcome outcome = fetch(server);
+  EXPECT_EQ(outcome.exit_code, test::failed_while_working);
+  EXPECT_NE(outcome.err.find("e65d082030501a3ebcbcd7c9f7c71aa9d28fdfff463bf4cf4716a3fe13ac360e"), std::string::npos);
+  EXPECT_EQ(test::names_in(cache_ / "pits"), std::set<std::string>{".lock"});
+}
+
+TEST_F(RealData, FetchReplacesADamagedFile) {
+  std::filesystem::create_directory(cache_ / "pits");
+  test::write_bytes(cached(mushroom), "damaged");
+  const Server server(served_.path(), "ok");
+  const Outcome outcome = fetch(server);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("7 bytes"), std::string::npos) << outcome.err;
+  EXPECT_EQ(test::bytes_of(cached(mushroom)), test::bytes_of(served_ / mushroom));
+}
+
+TEST_F(RealData, CtrlCKeepsThePart) {
+  const Server server(served_.path(), "stall,ok");
+  test::Process process({"data", "fetch", "mushroom", "--from", server.address()},
+                        {.environment = {{"PITS_DATA", {}}, {"XDG_CACHE_HOME", cache_.path()}, {"no_proxy", "*"}}});
+  const auto part = cached(mushroom + ".part");
+  while (!std::filesystem::exists(part) || std::filesystem::file_size(part) == 0) ::usleep(10'000);
+  process.send(SIGINT);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_NE(outcome.err.find("interrupted"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(part));
+  EXPECT_EQ(fetch(server).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace pits
