@@ -19,5 +19,8 @@ install(FILES ${PROJECT_BINARY_DIR}/pitsConfig.cmake ${PROJECT_BINARY_DIR}/pitsC
 # From the folder of pits.pc to the prefix, so that the installed tree can be moved.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE pits_libdir)
 file(RELATIVE_PATH PITS_PREFIX_FROM_PC /${pits_libdir}/pkgconfig /)
+if(MPI_C_FOUND)
+  set(PITS_PC_MPI " -lmpi")
+endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/pits.pc.in ${PROJECT_BINARY_DIR}/pits.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/pits.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,32 +1,10 @@
 // The same seed gives the same bytes: on any number of threads, after a crash, after Ctrl-C.
 #include <gtest/gtest.h>
 
-#include <thread>
-
-#include "cli/process.h"
-#include "cli/run_directory.h"
-#include "cli/words.h"
+#include "cli/long_run.h"
 
 namespace pits::test {
 namespace {
-
-const std::string tiny_pi_ts = "pi-ts,particles=4,hidden=5,batch=16,train_every=50,train_steps=3";
-
-std::vector<std::string> run_words(const std::filesystem::path& out, const std::string& more) {
-  return joined({"run", "--out", out.string(), "--agent", "lin-ts", "--agent", tiny_pi_ts, "--agent", "uniform"},
-                words_of("--env linear --env wheel " + more));
-}
-
-void expect_done(const Outcome& outcome) { ASSERT_EQ(outcome.exit_code, 0) << outcome.err; }
-
-std::vector<nlohmann::ordered_json> without_seconds(const std::string& out) {
-  auto lines = json_lines(out);
-  for (auto& line : lines) {
-    EXPECT_GE(line.at("seconds").get<double>(), 0.0);
-    line.erase("seconds");
-  }
-  return lines;
-}
 
 TEST(Determinism, OneThreadAndTwoWriteTheSameBytes) {
   const Scratch scratch;
@@ -69,47 +47,14 @@ TEST(Determinism, TomlAndCommandLineGiveTheSameBytes) {
   expect_same_files(scratch / "a", scratch / "b");
 }
 
-// A run of a second or two, so that a signal meets it halfway.
-class LongRun : public testing::Test {
- protected:
-  static constexpr std::size_t cells = 6 * 25;
-  const std::string size = "--steps 2000 --realizations 25 --threads 2";
-
-  // Starts the run and sends the signal once some cells are finished.
-  Outcome disturbed(int signal) {
-    Process process(run_words(scratch / "disturbed", size), {});
-    for (int i = 0; i < 60000 && finished_cells(scratch / "disturbed") < 5; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    process.send(signal);
-    return process.wait();
-  }
-  void expect_half_done() {
-    EXPECT_GE(finished_cells(scratch / "disturbed"), 5U);
-    EXPECT_LT(finished_cells(scratch / "disturbed"), cells) << "the run ended before the signal";
-    EXPECT_FALSE(std::filesystem::exists(scratch / "disturbed/results.jsonl"));
-  }
-  void expect_resumed_like_undisturbed() {
-    const Outcome resumed = pits(run_words(scratch / "disturbed", size + " --resume --json"));
-    expect_done(resumed);
-    const Outcome undisturbed = pits(run_words(scratch / "undisturbed", size + " --json"));
-    expect_done(undisturbed);
-    expect_same_files(scratch / "undisturbed", scratch / "disturbed");
-    EXPECT_EQ(without_seconds(resumed.out), without_seconds(undisturbed.out));
-    EXPECT_EQ(names_in(scratch / "disturbed"), names_in(scratch / "undisturbed"));
-  }
-
-  const Scratch scratch;
-};
-
 TEST_F(LongRun, KilledAndResumedIsLikeUndisturbed) {
-  EXPECT_EQ(disturbed(SIGKILL).signal, SIGKILL);
+  EXPECT_EQ(disturbed([](const Process& process) { process.send(SIGKILL); }).signal, SIGKILL);
   expect_half_done();
   expect_resumed_like_undisturbed();
 }
 
 TEST_F(LongRun, InterruptedSaysSoAndResumes) {
-  const Outcome interrupted = disturbed(SIGINT);
+  const Outcome interrupted = disturbed([](const Process& process) { process.send(SIGINT); });
   EXPECT_EQ(interrupted.exit_code, 130) << interrupted.err;
   EXPECT_EQ(interrupted.out, "");
   EXPECT_NE(interrupted.err.find("interrupted; the same command with --resume"), std::string::npos) << interrupted.err;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +26,8 @@ namespace pits::test {
 struct Outcome {
   int exit_code = -1;  // −1: ended by a signal
   int signal = 0;
-  bool timed_out = false;  // and killed
+  bool timed_out = false;   // and killed
+  long peak_kilobytes = 0;  // of memory
   std::string out;
   std::string err;
 };
@@ -36,6 +38,7 @@ struct Surroundings {
   bool terminal = false;                                               // stdout is a terminal, not a pipe
   bool error_terminal = false;                                         // and so is stderr, another one
   std::chrono::seconds timeout = std::chrono::seconds(300);
+  std::vector<std::string> through = {};  // a program that starts pits, and its options
 };
 
 // A file descriptor that closes itself.
@@ -84,6 +87,7 @@ class Process {
         out_(where.terminal ? Channel::terminal() : Channel::pipe()),
         err_(where.error_terminal ? Channel::terminal() : Channel::pipe()) {
     words.insert(words.begin(), PITS_PROGRAM);
+    words.insert(words.begin(), where.through.begin(), where.through.end());
     pid_ = ::fork();
     if (pid_ < 0) throw std::runtime_error("no fork");
     if (pid_ == 0) become(words, where);
@@ -98,6 +102,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  pid_t id() const { return pid_; }
   void send(int signal) const { ::kill(pid_, signal); }
 
   // Reads both streams to their end and reaps the process.
@@ -118,7 +123,9 @@ class Process {
       }
     }
     int status = 0;
-    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    rusage used{};
+    ::wait4(std::exchange(pid_, -1), &status, 0, &used);
+    outcome.peak_kilobytes = used.ru_maxrss;
     if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
     return outcome;
@@ -139,7 +146,7 @@ class Process {
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
-    if (where.directory.empty() || ::chdir(where.directory.c_str()) == 0) ::execv(PITS_PROGRAM, arguments.data());
+    if (where.directory.empty() || ::chdir(where.directory.c_str()) == 0) ::execv(arguments[0], arguments.data());
     ::_exit(127);
   }
 

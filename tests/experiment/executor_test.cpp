@@ -42,7 +42,8 @@ TEST(Launch, IsReadFromTheVariablesOfTheLauncher) {
 }
 
 TEST(WithoutMpi, TheFirstRankSaysSoAndTheOthersAreSilent) {
-  expect_mentions(message_of([] { executor_without_mpi({.rank = 0, .ranks = 4}); }), {"4 ranks", "without mpirun"});
+  expect_mentions(message_of([] { executor_without_mpi({.rank = 0, .ranks = 4}); }, ErrorKind::usage),
+                  {"4 ranks", "without mpirun"});
   const auto other = executor_without_mpi({.rank = 3, .ranks = 4});
   EXPECT_FALSE(other->leads());
   const Plan plan({.agents = {"uniform"}, .environments = {"wheel"}, .steps = 1, .realizations = 1});
