@@ -17,7 +17,7 @@ Spec parse_spec(std::string_view text) {
   spec.name = head.substr(0, colon);
   if (colon < head.size()) {
     spec.preset = head.substr(colon + 1);
-    if (spec.preset.empty()) throw bad_input("'{}' names nothing after ':'", text);
+    if (spec.preset.empty()) throw bad_input("'{}' names no preset or argument after ':'", text);
   }
   if (spec.name.empty()) throw bad_input("'{}' must start with a name", text);
   for (std::size_t start = comma + 1; start <= text.size();) {

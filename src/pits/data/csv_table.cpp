@@ -113,9 +113,12 @@ Table load_rewards(const CsvTableConfig& config, std::size_t actions) {
   return build(config, survey, kinds);
 }
 
+void check_file(const CsvTableConfig& config, std::string_view problem) {
+  if (config.file.empty()) throw bad_input("no file given: {}:FILE", problem);
+}
+
 std::shared_ptr<const Table> shared_csv(CsvTableConfig config, const std::string& what,
                                         const std::function<Table()>& load) {
-  if (config.file.empty()) throw bad_input("no file given: {}:FILE", what.substr(0, what.find(' ')));
   std::string key = std::filesystem::absolute(config.file).string() + '\n' + what;
   for (const Field& field : fields(config).list()) key += '\n' + field.name + '=' + field.get();
   return load_once<Table>(key, load);
@@ -147,12 +150,14 @@ Fields fields(CsvTableConfig& c) {
 }
 
 std::shared_ptr<const Table> labelled_csv_table(const CsvTableConfig& config, const std::string& label) {
+  check_file(config, "csv");
   if (label.empty())
     throw bad_input("no label given for '{}': --label COLUMN, its name or its number from 1", config.file);
   return shared_csv(config, "csv " + label, [&] { return load_labelled(config, label); });
 }
 
 std::shared_ptr<const Table> rewards_csv_table(const CsvTableConfig& config, std::size_t actions) {
+  check_file(config, "rewards");
   return shared_csv(config, fmt::format("rewards {}", actions), [&] { return load_rewards(config, actions); });
 }
 
