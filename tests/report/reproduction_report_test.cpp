@@ -76,7 +76,7 @@ TEST_F(ReproductionReport, TableOneSetsThePapersFiguresBesideOurs) {
 // 18.12 − 18.62 = −0.5, two standard errors of 0.25; 95.54 − 94.54 = 1, two of 0.5.
 TEST_F(ReproductionReport, TableTwoHasDifferencesInStandardErrorsAndRemarks) {
   EXPECT_EQ(as_text(regret_comparison(r_)),
-            "Method                            Statlog               Census\n"
+            "Method                               Statlog               Census\n"
             "Lin-TS             ours  18.12 ± 0.50 (0.25)  95.54 ± 1.00 (0.50)\n"
             "                  paper         18.62 ± 0.02         94.54 ± 0.28\n"
             "        difference / se                 -2.0                  2.0\n"

@@ -63,9 +63,9 @@ nlohmann::ordered_json resolved_specs(const std::vector<Named>& things) {
     nlohmann::ordered_json item = {{"label", thing.spec.text}, {"name", thing.spec.name}, {"fields", fields}};
     if constexpr (requires { thing.data_sha256; }) {
       if (!thing.data_sha256.empty()) item["data_sha256"] = thing.data_sha256;
-      if (!thing.remark.empty()) item["remark"] = thing.remark;
       item["contexts"] = thing.shape.contexts;
       item["actions"] = thing.shape.actions;
+      if (!thing.remark.empty()) item["remark"] = thing.remark;
     }
     list.push_back(std::move(item));
   }
