@@ -10,7 +10,7 @@ TEST_P(BadUsage, IsOneClearLine) { expect_refused(GetParam()); }
 
 const std::vector<BadInput> cases = {
     {"UnknownSubcommand", "rnu --agent lin-ts", wrong_usage, {"'rnu'", "did you mean 'run'", "pits --help"}},
-    {"FarSubcommand", "frobnicate", wrong_usage, {"'frobnicate'", "run, sample, list, report"}},
+    {"FarSubcommand", "frobnicate", wrong_usage, {"'frobnicate'", "run, reproduce, sample, list, report, data"}},
     {"UnknownOption", "run --agnet lin-ts --env linear", wrong_usage, {"'--agnet'", "did you mean '--agent'"}},
     {"UnknownShortOption", "run -x --agent lin-ts --env linear", wrong_usage, {"'-x'", "pits run --help"}},
     {"UnknownProgramOption", "--verson", wrong_usage, {"'--verson'", "did you mean '--version'"}},
@@ -37,7 +37,8 @@ const std::vector<BadInput> cases = {
 INSTANTIATE_TEST_SUITE_P(CommandLine, BadUsage, testing::ValuesIn(cases), name_of);
 
 TEST(BadUsageAlone, NoSubcommandIsToldWhichThereAre) {
-  expect_one_clear_line(pits({}), wrong_usage, {"subcommand", "run, sample, list, report", "pits --help"});
+  expect_one_clear_line(pits({}), wrong_usage,
+                        {"subcommand", "run, reproduce, sample, list, report, data", "pits --help"});
 }
 
 TEST(BadUsageAlone, AnEmptyWordIsNoName) {

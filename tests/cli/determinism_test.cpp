@@ -61,7 +61,7 @@ TEST_F(LongRun, InterruptedSaysSoAndResumes) {
   expect_half_done();
   const Outcome early = pits({"report", (scratch / "disturbed").string()});
   EXPECT_EQ(early.exit_code, 3);
-  EXPECT_NE(early.err.find(" of 150 cells; finish it with pits run --resume"), std::string::npos) << early.err;
+  EXPECT_NE(early.err.find(" of 150 cells; finish it with --resume"), std::string::npos) << early.err;
   EXPECT_EQ(lines_of(early.err).size(), 1U);
   expect_resumed_like_undisturbed();
 }

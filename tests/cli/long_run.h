@@ -29,11 +29,13 @@ inline std::vector<nlohmann::ordered_json> without_seconds(const std::string& ou
   return lines;
 }
 
-// A run of a second or two, so that a signal meets it halfway.
+// A run of some seconds, so that a signal meets it halfway.
 class LongRun : public testing::Test {
  protected:
+  explicit LongRun(int steps = 2000) : size("--steps " + std::to_string(steps) + " --realizations 25 --threads 2") {}
+
   static constexpr std::size_t cells = 6 * 25;
-  const std::string size = "--steps 2000 --realizations 25 --threads 2";
+  const std::string size;
 
   // Starts the run and disturbs it once some cells are finished.
   template <class Disturb>

@@ -112,6 +112,8 @@ TEST_F(Mpi, WhatHasNoCellsIsDoneOnce) {
 
 class MpiLongRun : public LongRun {
  protected:
+  MpiLongRun() : LongRun(12000) {}  // mpirun takes its time to pass a signal on
+
   void SetUp() override {
     if (!why_no_mpi().empty()) GTEST_SKIP() << why_no_mpi();
   }

@@ -59,11 +59,14 @@ Json contents(const std::string& kind, const Spec& spec) {
   throw unknown_name("list", kind, {"agents", "environments", "flows", "targets"});
 }
 
+constexpr int name_width = 20;
+
 void print_line(const Json& item) {
-  fmt::print("{:<16}{}\n", item["name"].get<std::string>(), item["summary"].get<std::string>());
+  fmt::print("{:<{}}{}\n", item["name"].get<std::string>(), name_width, item["summary"].get<std::string>());
   if (!item.contains("presets")) return;
   for (const Json& preset : item["presets"]) {
-    fmt::print("{:<16}  :{:<12}{}\n", "", preset["name"].get<std::string>(), preset["summary"].get<std::string>());
+    fmt::print("{:<{}}  :{:<16}{}\n", "", name_width, preset["name"].get<std::string>(),
+               preset["summary"].get<std::string>());
   }
 }
 
@@ -71,7 +74,7 @@ void print_fields(const Json& item) {
   print_line(item);
   if (!item.contains("fields")) return;
   for (const Json& field : item["fields"]) {
-    fmt::print("  {:<18}{:<14}{}\n", field["name"].get<std::string>(), field["default"].get<std::string>(),
+    fmt::print("  {:<20}{:<14}{}\n", field["name"].get<std::string>(), field["default"].get<std::string>(),
                field["doc"].get<std::string>());
   }
 }
