@@ -1,8 +1,13 @@
 #include "pits/agent/catalogue.h"
 
 #include "pits/agent/context_free_ts.h"
+#include "pits/agent/dropout.h"
+#include "pits/agent/langevin.h"
 #include "pits/agent/lin_ts.h"
 #include "pits/agent/neural_linear.h"
+#include "pits/agent/neural_ts.h"
+#include "pits/agent/neural_ucb.h"
+#include "pits/agent/parameter_noise.h"
 #include "pits/agent/pi_ts.h"
 #include "pits/agent/uniform.h"
 #include "pits/agent/vi_ts.h"
@@ -36,6 +41,16 @@ const std::vector<AgentEntry>& agent_catalogue() {
                                           "context-free Thompson sampling, normal-inverse-gamma posteriors"),
       agent<ViTs, ViTsConfig>("vi-ts", "Thompson sampling by a mean-field posterior of a network (Bayes by backprop)",
                               {{"showdown", "as Riquelme et al. (2018) set it"}}),
+      agent<Dropout, DropoutConfig>("dropout", "Thompson sampling by dropout, in training and acting",
+                                    showdown_presets(), showdown_preset),
+      agent<ParameterNoise, ParameterNoiseConfig>(
+          "parameter-noise", "a network whose parameters get noise when it acts", showdown_presets(), showdown_preset),
+      agent<NeuralUcb, NeuralUcbConfig>("neural-ucb", "upper confidence bounds by the gradients of a network",
+                                        showdown_presets(), showdown_preset),
+      agent<NeuralTs, NeuralTsConfig>("neural-ts", "Thompson sampling by the gradients of a network",
+                                      showdown_presets(), showdown_preset),
+      agent<PiTs, PiTsConfig>("langevin", "Thompson sampling by a network that takes noisy gradient steps",
+                              {{"lmc", "full-data steps that fall as 1/t"}}, langevin_preset),
       agent<Uniform, UniformConfig>("uniform", "every action with the same probability"),
       agent<NeuralLinear, NeuralLinearConfig>("neural-linear", "exact Bayesian regressions on a network's last layer",
                                               showdown_presets(), neural_linear_preset),

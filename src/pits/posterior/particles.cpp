@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pits/model/dropout.h"
+
 namespace pits {
 namespace {
 
@@ -33,9 +35,14 @@ Fields fields(ParticleConfig& c) {
   return Fields{}
       .add("particles", c.particles, "number of particles M", between(1, 1e6))
       .merge(fields(c.flow))
+      .merge(network_fields(c));
+}
+
+Fields network_fields(ParticleConfig& c) {
+  return Fields{}
       .merge(fields(c.model))
       .merge(fields(c.optimizer))
-      .add("batch", c.batch, "observations in a minibatch, drawn with replacement", at_least(1))
+      .add("batch", c.batch, "observations in a minibatch, drawn with replacement; 0: all of them", at_least(0))
       .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B), minibatch (1) or mean (1/B)")
       .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0));
 }
@@ -49,6 +56,9 @@ ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t c
       mover_(config.flow, config.optimizer, address_),
       theta_(static_cast<std::size_t>(config.particles), model_.parameters()),
       score_(theta_.rows(), theta_.cols()) {
+  if (!(config.keep > 0.0 && config.keep <= 1.0)) {
+    throw bad_input("keep must be above 0 and at most 1, not {}", config.keep);
+  }
   address_.purpose = Purpose::initial_particles;
   Stream stream(address_);
   model_.initialise(stream, theta_);
@@ -77,11 +87,33 @@ void ParticlePosterior::train_step() {
   address_.step = static_cast<std::uint32_t>(steps_done());
   address_.purpose = Purpose::minibatch;
   Stream draws(address_);
-  history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
+  if (config_.batch == 0) {
+    history_.all(batch_);
+  } else {
+    history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
+  }
   // The one place where the likelihood is scaled to the t observations.
   batch_.likelihood_scale = likelihood_scale(config_.scale, history_.size(), batch_.size());
-  model_.score(theta_, batch_, workspace_, score_);
+  if (config_.keep < 1.0) {
+    score_with_dropout();
+  } else {
+    model_.score(theta_, batch_, workspace_, score_);
+  }
   mover_.step(theta_, score_);
+}
+
+// Every particle drops units of its own.
+void ParticlePosterior::score_with_dropout() {
+  address_.purpose = Purpose::agent_private;
+  const std::size_t needed = dropout_words(model_.network(), batch_.size());
+  std::vector<std::uint32_t> words(needed * theta_.rows());
+  fill_words(address_, 0, words);
+  for (std::size_t i = 0; i < theta_.rows(); ++i) {
+    set_dropout(model_.network(), config_.keep, batch_.size(), std::span(words).subspan(i * needed, needed),
+                workspace_.unit_scale);
+    const ParticlesView one(theta_.row(i).data(), 1, theta_.cols());
+    model_.score(one, batch_, workspace_, {score_.row(i).data(), 1, score_.cols()});
+  }
 }
 
 }  // namespace pits

@@ -23,11 +23,14 @@ struct ParticleConfig {
   ModelConfig model{};
   FlowConfig flow{};
   OptimizerConfig optimizer{};
-  int batch = 512;  // B, drawn with replacement
+  int batch = 512;  // B, drawn with replacement; 0: all observations kept
   LikelihoodScale scale = LikelihoodScale::data;
-  int capacity = 0;  // observations kept; 0 keeps all
+  int capacity = 0;   // observations kept; 0 keeps all
+  double keep = 1.0;  // dropout in training: probability that a hidden unit stays; no field unless an agent offers it
 };
 Fields fields(ParticleConfig& config);
+// Those fields that a single network has too: not particles, not the flow's.
+Fields network_fields(ParticleConfig& config);
 
 inline Particles copy_of(ParticlesView theta) {
   Particles copy(theta.rows(), theta.cols());
@@ -51,6 +54,7 @@ class ParticlePosterior {
 
  private:
   void train_step();
+  void score_with_dropout();
 
   ParticleConfig config_;
   RewardModel model_;
