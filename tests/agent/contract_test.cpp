@@ -75,7 +75,14 @@ TEST_P(EveryAgent, SnapshotOfAYoungAgentStaysYoung) {
 
 TEST_P(EveryAgent, SameSeedSameDecisions) { EXPECT_EQ(choices(*taught(40), 300), choices(*taught(40), 300)); }
 
+// Agents that draw nothing.
+bool deterministic(const std::string& spec) { return spec == "ucb1" || spec == "lin-ucb"; }
+
 TEST_P(EveryAgent, OtherSeedsAndRealizationsDecideOtherwise) {
+  if (deterministic(GetParam())) {
+    EXPECT_EQ(choices(*taught(40, 2), 300), choices(*taught(40), 300));
+    return;
+  }
   const std::vector<Action> base = choices(*taught(40), 300);
   EXPECT_NE(choices(*taught(40, 2), 300), base);
   EXPECT_NE(choices(*taught(40, 1, 1), 300), base);

@@ -1,188 +1,180 @@
-// The agents of one network: dropout, parameter noise, NeuralUCB, NeuralTS.
+// Agents that are π-TS's machinery in another setting: each against its limit case.
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <cmath>
 
 #include "agent/play.h"
-#include "pits/agent/dropout.h"
-#include "pits/agent/neural_ts.h"
-#include "pits/agent/neural_ucb.h"
-#include "pits/agent/parameter_noise.h"
+#include "chi_square.h"
+#include "model/plain_model.h"
+#include "pits/agent/bootstrap.h"
+#include "pits/agent/bootstrap_heads.h"
+#include "pits/agent/ensemble.h"
+#include "pits/agent/ensemble_sampling.h"
+#include "pits/agent/epsilon_greedy.h"
+#include "pits/agent/neural_greedy.h"
+#include "pits/agent/weighted_bootstrap.h"
 
 namespace pits::test {
 namespace {
 
-NetworkAgentConfig small_network() {
-  NetworkAgentConfig c;
-  c.posterior.model.hidden = {6};
-  c.posterior.batch = 8;
-  c.schedule = {.train_every = 7, .train_steps = 3};
+NetworkConfig small_network() {
+  NetworkConfig c;
+  c.network.model.hidden = {6};
+  c.network.batch = 16;
+  c.train_every = 10;
+  c.train_steps = 5;
   return c;
 }
 
-std::vector<float> copy(std::span<const float> x) { return {x.begin(), x.end()}; }
-
-// The network by itself, trained on the same events.
-ParticlePosterior trained_network(const std::vector<Event>& events) {
-  const NetworkAgentConfig c = small_network();
-  ParticlePosterior network(c.posterior, context_size, action_count, 1, 0);
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    network.observe({.context = events[i].x, .action = events[i].action, .reward = events[i].reward});
-    if ((i + 1) % 7 == 0) network.train(3);
-  }
-  return network;
+PiTsConfig small_particles(int particles) {
+  PiTsConfig c = as_particles(small_network());
+  c.posterior.particles = particles;
+  return c;
 }
 
-std::vector<Action> greedy_choices(const ParticlePosterior& network, std::size_t n) {
-  Network::Workspace workspace;
-  std::vector<Action> actions;
-  for (const Event& e : random_events(n, 77)) {
-    std::vector<float> values(action_count);
-    network.model().predict(network.particles().row(0), e.x, workspace, values);
-    actions.push_back(best_action(values, {}));
-  }
-  return actions;
+template <class A>
+A taught(A agent, std::size_t events = 45) {
+  learn_all(agent, random_events(events, 5));
+  return agent;
 }
 
-TEST(DropoutAgent, KeepingAllIsTheNetworkByItself) {
-  const auto events = random_events(60, 5);
-  Dropout agent({.network = small_network(), .keep = 1.0}, small_setup());
-  learn_all(agent, events);
-  const ParticlePosterior network = trained_network(events);
-  EXPECT_EQ(copy(agent.theta()), copy(network.particles().row(0)));
-  EXPECT_EQ(choices(agent, 200), greedy_choices(network, 200));
+std::vector<float> numbers(const ParticlePosterior& posterior) {
+  const auto flat = posterior.particles().flat();
+  return {flat.begin(), flat.end()};
 }
 
-TEST(DropoutAgent, DropoutReachesTrainingAndActing) {
-  const auto events = random_events(60, 5);
-  Dropout agent({.network = small_network(), .keep = 0.5}, small_setup());
-  learn_all(agent, events);
-  EXPECT_NE(copy(agent.theta()), copy(trained_network(events).particles().row(0)));
-  int changed = 0;  // decisions that depend on the draw
-  for (const Event& e : random_events(200, 7)) {
-    changed += agent.choose({.x = e.x, .id = 1}).action != agent.choose({.x = e.x, .id = 2}).action;
-  }
-  EXPECT_GT(changed, 0);
-}
-
-TEST(DropoutAgent, RefusesToKeepNothing) {
-  EXPECT_THROW(Dropout({.keep = 0.0}, small_setup()), Error);
-  EXPECT_THROW(Dropout({.keep = 1.1}, small_setup()), Error);
-}
-
-TEST(ParameterNoise, WithoutNoiseIsGreedy) {
-  const auto events = random_events(60, 5);
-  ParameterNoise agent({.network = small_network(), .sigma = 0.0}, small_setup());
-  learn_all(agent, events);
-  EXPECT_EQ(choices(agent, 200), greedy_choices(trained_network(events), 200));
-}
-
-// p = (1/2, 1/2), q = (1/4, 3/4): KL = ½ log 2 + ½ log(2/3). An ε-greedy policy of 4 actions plays the best one with
-// 1 − ε + ε/4.
-TEST(ParameterNoise, DistancesByHand) {
-  const std::vector<float> p = {1.0F, 1.0F}, q = {0.0F, std::log(3.0F)};
-  EXPECT_NEAR(softmax_divergence(p, q), 0.5 * std::log(2.0) + 0.5 * std::log(2.0 / 3.0), 1e-7);
-  EXPECT_EQ(softmax_divergence(p, p), 0.0);
-  EXPECT_NEAR(softmax_divergence(std::vector<float>{900.0F, -900.0F}, std::vector<float>{899.0F, -900.0F}), 0.0, 1e-12);
-  EXPECT_NEAR(greedy_divergence(0.1, 4), -std::log(0.925), 1e-15);
-}
-
-// A huge σ is too far from greedy and shrinks, a tiny one grows; ε falls by its factor.
-TEST(ParameterNoise, SigmaFollowsTheDistance) {
-  const auto events = random_events(21, 5);  // three trainings
-  for (const double sigma : {1e-6, 50.0}) {
-    ParameterNoise agent({.network = small_network(), .sigma = sigma}, small_setup());
-    learn_all(agent, events);
-    EXPECT_NEAR(agent.sigma() / sigma, std::pow(1.01, sigma < 1.0 ? 3 : -3), 1e-12);
-    EXPECT_NEAR(agent.epsilon(), 0.1 * std::pow(0.99, 3), 1e-15);
+TEST(NetworkPresets, AreTheShowdowns) {
+  for (const char* name : {"showdown", "showdown-reset"}) {
+    const PiTsConfig ensemble = ensemble_preset(name);
+    const BootstrapConfig bootstrap = bootstrap_preset(name);
+    const NetworkConfig greedy = network_preset(name);
+    EXPECT_EQ(ensemble.posterior.optimizer.restart, std::string(name) == "showdown-reset");
+    EXPECT_EQ(bootstrap.networks.posterior.optimizer.restart, ensemble.posterior.optimizer.restart);
+    EXPECT_EQ(greedy.network.optimizer.restart, ensemble.posterior.optimizer.restart);
+    EXPECT_EQ(bootstrap.networks.posterior.particles, 3);
+    EXPECT_EQ(bootstrap.keep, 0.95);
+    EXPECT_EQ(greedy.network.particles, 1);
+    EXPECT_EQ(greedy.train_every, 50);
+    EXPECT_EQ(greedy.train_steps, 100);
+    EXPECT_EQ(greedy.initial_pulls, 2);
+    EXPECT_EQ(ensemble.posterior.flow.kind, FlowKind::ensemble);
   }
 }
 
-// Mean and variance of a noisy two-layer network's output over draws of every weight, against draws of the units,
-// within four standard errors.
-TEST(ParameterNoise, NoiseOnUnitsIsNoiseOnWeights) {
-  const Network network(3, {5}, 1, Activation::relu);
-  Stream stream({.seed = 6, .purpose = Purpose::target_sample});
-  std::vector<float> theta(network.parameters()), moved(theta.size()), out(1);
-  stream.fill_normal(theta);
-  const std::vector<float> x = {0.5F, -1.0F, 0.8F};
-  constexpr int n = 40000;
-  double moment[2][4] = {};
-  Network::Workspace workspace;
-  for (int i = 0; i < n; ++i) {
-    for (int way = 0; way < 2; ++way) {
-      if (way == 0) {
-        noisy_outputs(network, theta, 0.3, x, stream, out);
-      } else {
-        for (std::size_t j = 0; j < theta.size(); ++j) moved[j] = theta[j] + 0.3F * static_cast<float>(stream.normal());
-        network.evaluate(moved, x, workspace, out);
-      }
-      for (int k = 0; k < 4; ++k) moment[way][k] += std::pow(static_cast<double>(out[0]), k + 1) / n;
+// Deterministic after the initial pulls, and the plain loop's best action.
+TEST(NeuralGreedy, PlaysTheNetworksBestActionWithCertainty) {
+  const NetworkConfig config = small_network();
+  const NeuralGreedy agent = taught(NeuralGreedy(config, small_setup()));
+  const PlainModel plain{config.network.model, context_size, action_count};
+  for (const Event& e : random_events(50, 9)) {
+    const auto m = plain.predict(as_double(agent.posterior().particles().row(0)), as_double(e.x));
+    const Decision decision = agent.choose({.x = e.x, .id = 3, .want_propensity = true});
+    for (const double other : m) EXPECT_GE(m[decision.action], other - 1e-5);
+    EXPECT_EQ(decision.propensity, 1.0F);
+  }
+}
+
+TEST(Bootstrap, ThatKeepsEverythingIsTheEnsemble) {
+  const Bootstrap all = taught(Bootstrap({.networks = small_particles(3), .keep = 1.0}, small_setup()));
+  const PiTs ensemble = taught(PiTs(small_particles(3), small_setup()));
+  EXPECT_EQ(numbers(all.posterior()), numbers(ensemble.posterior()));
+  EXPECT_EQ(all.posterior().history()[7].weights.size(), 3U);  // the marks are there, and all are 1
+  const Bootstrap half = taught(Bootstrap({.networks = small_particles(3), .keep = 0.5}, small_setup()));
+  EXPECT_NE(numbers(half.posterior()), numbers(ensemble.posterior()));
+}
+
+TEST(Bootstrap, RefusesToKeepNothing) {
+  EXPECT_THROW(Bootstrap({.keep = 0.0}, small_setup()), Error);
+  EXPECT_THROW(Bootstrap({.keep = 1.5}, small_setup()), Error);
+  EXPECT_THROW(BootstrapHeads({.keep = 0.0}, small_setup()), Error);
+  EXPECT_THROW(BootstrapHeads({.heads = 0}, small_setup()), Error);
+}
+
+TEST(BootstrapHeads, OneHeadThatKeepsEverythingIsGreedy) {
+  const BootstrapHeads one =
+      taught(BootstrapHeads({.network = small_network(), .heads = 1, .keep = 1.0}, small_setup()));
+  const NeuralGreedy greedy = taught(NeuralGreedy(small_network(), small_setup()));
+  EXPECT_EQ(numbers(one.network()), numbers(greedy.posterior()));
+  EXPECT_EQ(choices(one, 200), choices(greedy, 200));
+}
+
+// Output h·K + a of the one network is action a of member h, which stays as the last training left it.
+TEST(BootstrapHeads, AMemberIsTheBodyWithItsHead) {
+  const BootstrapHeadsConfig config{.network = small_network(), .heads = 3, .keep = 0.7};
+  const BootstrapHeads agent = taught(BootstrapHeads(config, small_setup()));
+  const ModelConfig model = config.network.network.model;
+  const PlainModel whole{model, context_size, 3 * action_count};
+  const PlainModel member{model, context_size, action_count};
+  for (const Event& e : random_events(20, 9)) {
+    const auto all = whole.predict(as_double(agent.network().particles().row(0)), as_double(e.x));
+    for (std::size_t h = 0; h < 3; ++h) {
+      const auto own = member.predict(as_double(agent.members().row(h)), as_double(e.x));
+      for (std::size_t a = 0; a < action_count; ++a) EXPECT_DOUBLE_EQ(own[a], all[h * action_count + a]);
     }
   }
-  for (int k = 0; k < 2; ++k) {
-    const double variance = moment[1][2 * k + 1] - moment[1][k] * moment[1][k];
-    EXPECT_NEAR(moment[0][k], moment[1][k], 4.0 * std::sqrt(2.0 * variance / n));
+}
+
+// 400 events, three heads: each pair is kept with probability 0.7, sd of the count √(1200·0.21).
+TEST(BootstrapHeads, EachHeadKeepsItsShareOfTheEvents) {
+  NetworkConfig network = small_network();
+  network.train_every = 1000;
+  const BootstrapHeads agent =
+      taught(BootstrapHeads({.network = network, .heads = 3, .keep = 0.7}, small_setup()), 400);
+  EXPECT_NEAR(static_cast<double>(agent.network().history().size()), 840.0, 4.5 * std::sqrt(1200.0 * 0.21));
+}
+
+TEST(WeightedBootstrap, WeighsEveryObservationForEveryNetwork) {
+  PiTsConfig config = weighted_bootstrap_preset("showdown");
+  EXPECT_EQ(config.posterior.perturbation.weights, MarkWeights::exponential);
+  config.posterior.model.hidden = {4};
+  const PiTs agent = taught(PiTs(config, small_setup()), 20);
+  EXPECT_EQ(agent.posterior().history()[19].weights.size(), 20U);
+}
+
+TEST(EnsembleSampling, PerturbsRewardsAndAnchorsPriors) {
+  const PiTsConfig config = ensemble_sampling_preset("");
+  EXPECT_TRUE(config.posterior.perturbation.rewards);
+  EXPECT_TRUE(config.posterior.perturbation.anchors);
+  EXPECT_EQ(config.posterior.flow.kind, FlowKind::ensemble);
+  EXPECT_EQ(config.posterior.model.init, Init::prior);
+  EXPECT_EQ(config.posterior.scale, LikelihoodScale::data);
+}
+
+TEST(EpsilonGreedy, WithoutEpsilonIsGreedy) {
+  const EpsilonGreedy zero = taught(EpsilonGreedy({.network = small_network(), .epsilon = 0.0}, small_setup()));
+  EXPECT_EQ(choices(zero, 300), choices(taught(NeuralGreedy(small_network(), small_setup())), 300));
+}
+
+std::vector<double> counts_of(const Policy& agent, std::span<const float> x) {
+  std::vector<double> counts(action_count, 0.0);
+  for (DecisionId id = 0; id < 20000; ++id) counts[agent.choose({.x = x, .id = id}).action] += 1.0;
+  return counts;
+}
+
+TEST(EpsilonGreedy, WithEpsilonOneIsUniform) {
+  const EpsilonGreedy one = taught(EpsilonGreedy({.network = small_network(), .epsilon = 1.0}, small_setup()));
+  expect_frequencies(counts_of(one, random_events(1, 4)[0].x), std::vector<double>(action_count, 0.25));
+}
+
+// After 45 rounds: 0.8/(1 + 0.2·45) = 0.08, of which each action has a quarter, and the best the rest.
+TEST(EpsilonGreedy, EpsilonDecaysWithTheRounds) {
+  const EpsilonGreedyConfig config{.network = small_network(), .epsilon = 0.8, .decay = 0.2};
+  const EpsilonGreedy agent = taught(EpsilonGreedy(config, small_setup()));
+  const std::vector<float> x = random_events(1, 4)[0].x;
+  const Action best = taught(NeuralGreedy(small_network(), small_setup())).choose({.x = x}).action;
+  std::vector<double> p(action_count, 0.02);
+  p[best] = 0.94;
+  expect_frequencies(counts_of(agent, x), p);
+  for (DecisionId id = 0; id < 200; ++id) {
+    const Decision decision = agent.choose({.x = x, .id = id, .want_propensity = true});
+    EXPECT_NEAR(decision.propensity.value(), p[decision.action], 1e-6);
   }
 }
 
-// A linear model's gradient for action a is (x, 1) in the rows of a: its bonus is LinUCB's with features (x, 1), one
-// ridge regression an action.
-TEST(NeuralUcb, OfALinearModelWithAFullDesignHasTheBonusOfLinUcb) {
-  NeuralUcbConfig c{.network = small_network(), .design = {.kind = DesignKind::full, .lambda = 0.7}, .gamma = 1e6};
-  c.network.posterior.model.kind = ModelKind::linear;
-  c.network.schedule.initial_pulls = 0;
-  NeuralUcb agent(c, small_setup());
-  const auto events = random_events(40, 5);
-  std::vector<Eigen::MatrixXd> A(action_count, 0.7 * Eigen::MatrixXd::Identity(4, 4));
-  const auto features = [](const std::vector<float>& x) { return Eigen::Vector4d(x[0], x[1], x[2], 1.0); };
-  for (const Event& e : events) A[e.action] += features(e.x) * features(e.x).transpose();
-  learn_all(agent, events);
-  for (const Event& e : random_events(200, 9)) {  // γ is so large that the bonus decides
-    std::vector<double> bonus(action_count);
-    for (Action a = 0; a < action_count; ++a) bonus[a] = std::sqrt(features(e.x).dot(A[a].inverse() * features(e.x)));
-    EXPECT_EQ(agent.choose({.x = e.x}).action, best_action(bonus, {}));
-  }
-  std::vector<float> gradient(16, 0.0F);  // of action 1: weights (4,3), then biases
-  std::copy_n(events[0].x.begin(), 3, gradient.begin() + 3);
-  gradient[13] = 1.0F;
-  const Eigen::Vector4d x = features(events[0].x);
-  EXPECT_NEAR(agent.design().norm(gradient), std::sqrt(x.dot(A[1].inverse() * x)), 1e-6);
-}
-
-TEST(NeuralUcb, SaysThatItsDecisionsAreCertain) {
-  NeuralUcb agent({.network = small_network()}, small_setup());
-  learn_all(agent, random_events(30, 5));
-  const std::vector<float> x = {0.3F, -1.0F, 0.5F};
-  EXPECT_EQ(agent.choose({.x = x, .want_propensity = true}).propensity, 1.0F);
-}
-
-TEST(NeuralTs, WithoutNoiseIsGreedy) {
-  const auto events = random_events(60, 5);
-  NeuralTs agent({.network = small_network(), .nu = 0.0}, small_setup());
-  learn_all(agent, events);
-  EXPECT_EQ(choices(agent, 200), greedy_choices(trained_network(events), 200));
-}
-
-// Two actions of an untrained linear model without observations: Z = λI, so that each draw has variance
-// ν² (‖x‖² + 1), and action 1 wins with probability Φ((m₁ − m₀)/(ν √(2(‖x‖² + 1)))), within four standard errors.
-TEST(NeuralTs, PlaysEachActionAsOftenAsItsDrawIsBest) {
-  NeuralTsConfig c{.network = small_network(), .design = {.lambda = 3.0}, .nu = 0.2};
-  c.network.posterior.model.kind = ModelKind::linear;
-  c.network.schedule.initial_pulls = 0;
-  const NeuralTs agent(c, {.context_size = 3, .actions = 2, .seed = 3});
-  const std::vector<float> x = {0.3F, -1.0F, 0.5F};
-  Network::Workspace workspace;
-  std::vector<float> mean(2);
-  agent.posterior().model().predict(agent.theta(), x, workspace, mean);
-  const double sd = 0.2 * std::sqrt(2.0 * (0.09 + 1.0 + 0.25 + 1.0));
-  const double p = 0.5 * std::erfc(-(mean[1] - mean[0]) / (sd * std::sqrt(2.0)));
-  ASSERT_GT(p, 0.05);
-  ASSERT_LT(p, 0.95);
-  constexpr int n = 20000;
-  int ones = 0;
-  for (DecisionId id = 0; id < n; ++id) ones += agent.choose({.x = x, .id = id}).action == 1;
-  EXPECT_NEAR(static_cast<double>(ones) / n, p, 4.0 * std::sqrt(p * (1.0 - p) / n));
+TEST(EpsilonGreedy, RefusesBadNumbers) {
+  EXPECT_THROW(EpsilonGreedy({.epsilon = 1.5}, small_setup()), Error);
+  EXPECT_THROW(EpsilonGreedy({.decay = -1.0}, small_setup()), Error);
+  EXPECT_THROW(EpsilonGreedy({.network = {.train_every = 0}}, small_setup()), Error);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <numeric>
@@ -146,6 +147,46 @@ TEST(History, SameAddressSameMinibatch) {
   };
   EXPECT_EQ(rewards_at(0), rewards_at(0));
   EXPECT_NE(rewards_at(0), rewards_at(1));
+}
+
+// Marks say whose they are: observation n has weights (n, n+½) and offset −n.
+TEST(History, MarksTravelWithTheirObservations) {
+  History history(d, K, 1500, {.weights = 2, .offsets = 1});
+  for (std::size_t n = 0; n < 2100; ++n) {
+    const float x = static_cast<float>(n);
+    const std::vector<float> context = {x, -x}, weights = {x, x + 0.5F}, offsets = {-x};
+    history.add({.context = context,
+                 .action = static_cast<std::uint32_t>(n * 7 % K),
+                 .reward = 0.5F * x,
+                 .weights = weights,
+                 .offsets = offsets});
+  }
+  Minibatch batch;
+  Stream stream({.seed = 1, .purpose = Purpose::minibatch});
+  history.sample(stream, 300, batch);
+  expect_grouped(batch);
+  ASSERT_EQ(batch.weights.rows(), 2U);
+  ASSERT_EQ(batch.offsets.rows(), 1U);
+  for (std::size_t b = 0; b < 300; ++b) {
+    const float x = batch.contexts(0, b);
+    EXPECT_EQ(batch.weights(0, b), x);
+    EXPECT_EQ(batch.weights(1, b), x + 0.5F);
+    EXPECT_EQ(batch.offsets(0, b), -x);
+  }
+  const std::vector<float> context(d, 0.0F);
+  EXPECT_THROW(history.add({.context = context, .action = 0, .reward = 0.0F}), Error);
+}
+
+TEST(History, SliceHoldsItsSlotsGroupedByAction) {
+  const History history = history_of(1300);
+  Minibatch batch;
+  history.slice(1000, 100, batch);
+  ASSERT_EQ(batch.size(), 100U);
+  expect_grouped(batch);
+  std::vector<std::size_t> numbers;
+  for (std::size_t b = 0; b < 100; ++b) numbers.push_back(number_in(batch, b));
+  std::ranges::sort(numbers);
+  for (std::size_t b = 0; b < 100; ++b) EXPECT_EQ(numbers[b], 1000 + b);
 }
 
 TEST(History, RefusesAnObservationThatDoesNotFit) {

@@ -55,7 +55,11 @@ std::optional<Decision> forced_pull(std::uint64_t events, int pulls, const Query
   if (events >= static_cast<std::uint64_t>(pulls) * K) return std::nullopt;
   const auto turn = static_cast<Action>(events % K);
   if (!query.actions.admits(turn)) return std::nullopt;
-  return Decision{.action = turn, .propensity = query.want_propensity ? std::optional(1.0F) : std::nullopt};
+  return certain(turn, query);
+}
+
+Decision certain(Action action, const Query& query) {
+  return {.action = action, .propensity = query.want_propensity ? std::optional(1.0F) : std::nullopt};
 }
 
 void check_query(const Query& query, const AgentSetup& setup) {

@@ -78,6 +78,9 @@ Action random_action(Stream& stream, const ActionSet& actions, std::size_t K);
 // or where the action whose turn it is is not allowed.
 std::optional<Decision> forced_pull(std::uint64_t events, int pulls, const Query& query, std::size_t K);
 
+// A decision that no draw went into: propensity 1.
+Decision certain(Action action, const Query& query);
+
 // Throws unless the query or the event fits the setup: size of x, finite numbers, action in range, a mask of K with
 // at least one allowed.
 void check_query(const Query& query, const AgentSetup& setup);

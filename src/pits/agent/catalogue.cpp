@@ -1,16 +1,28 @@
 #include "pits/agent/catalogue.h"
 
+#include "pits/agent/boltzmann.h"
+#include "pits/agent/bootstrap.h"
+#include "pits/agent/bootstrap_heads.h"
 #include "pits/agent/context_free_ts.h"
 #include "pits/agent/dropout.h"
+#include "pits/agent/ensemble.h"
+#include "pits/agent/ensemble_sampling.h"
+#include "pits/agent/epsilon_greedy.h"
+#include "pits/agent/fixed.h"
 #include "pits/agent/langevin.h"
 #include "pits/agent/lin_ts.h"
+#include "pits/agent/lin_ucb.h"
+#include "pits/agent/logistic_ts.h"
+#include "pits/agent/neural_greedy.h"
 #include "pits/agent/neural_linear.h"
 #include "pits/agent/neural_ts.h"
 #include "pits/agent/neural_ucb.h"
 #include "pits/agent/parameter_noise.h"
 #include "pits/agent/pi_ts.h"
+#include "pits/agent/ucb1.h"
 #include "pits/agent/uniform.h"
 #include "pits/agent/vi_ts.h"
+#include "pits/agent/weighted_bootstrap.h"
 
 namespace pits {
 namespace {
@@ -42,18 +54,39 @@ const std::vector<AgentEntry>& agent_catalogue() {
       agent<ViTs, ViTsConfig>("vi-ts", "Thompson sampling by a mean-field posterior of a network (Bayes by backprop)",
                               {{"showdown", "as Riquelme et al. (2018) set it"}}),
       agent<Dropout, DropoutConfig>("dropout", "Thompson sampling by dropout, in training and acting",
-                                    showdown_presets(), showdown_preset),
-      agent<ParameterNoise, ParameterNoiseConfig>(
-          "parameter-noise", "a network whose parameters get noise when it acts", showdown_presets(), showdown_preset),
+                                    showdown_presets(), one_network_preset),
+      agent<ParameterNoise, ParameterNoiseConfig>("parameter-noise",
+                                                  "a network whose parameters get noise when it acts",
+                                                  showdown_presets(), one_network_preset),
       agent<NeuralUcb, NeuralUcbConfig>("neural-ucb", "upper confidence bounds by the gradients of a network",
-                                        showdown_presets(), showdown_preset),
+                                        showdown_presets(), one_network_preset),
       agent<NeuralTs, NeuralTsConfig>("neural-ts", "Thompson sampling by the gradients of a network",
-                                      showdown_presets(), showdown_preset),
+                                      showdown_presets(), one_network_preset),
       agent<PiTs, PiTsConfig>("langevin", "Thompson sampling by a network that takes noisy gradient steps",
                               {{"lmc", "full-data steps that fall as 1/t"}}, langevin_preset),
       agent<Uniform, UniformConfig>("uniform", "every action with the same probability"),
       agent<NeuralLinear, NeuralLinearConfig>("neural-linear", "exact Bayesian regressions on a network's last layer",
                                               showdown_presets(), neural_linear_preset),
+      agent<NeuralGreedy, NetworkConfig>("neural-greedy", "one network's best action", showdown_presets(),
+                                         network_preset),
+      agent<PiTs, PiTsConfig>("ensemble", "independent networks, one drawn a round", showdown_presets(),
+                              ensemble_preset),
+      agent<PiTs, PiTsConfig>("ensemble-sampling", "networks with their own perturbed rewards and priors", {},
+                              ensemble_sampling_preset),
+      agent<Bootstrap, BootstrapConfig>("bootstrap", "networks that each keep a random part of the data",
+                                        showdown_presets(), bootstrap_preset),
+      agent<BootstrapHeads, BootstrapHeadsConfig>("bootstrap-heads", "bootstrapped heads on the body of one network",
+                                                  showdown_presets(), bootstrap_heads_preset),
+      agent<PiTs, PiTsConfig>("weighted-bootstrap", "networks with their own random weights of the data",
+                              showdown_presets(), weighted_bootstrap_preset),
+      agent<EpsilonGreedy, EpsilonGreedyConfig>("epsilon-greedy", "one network's best action, or a random one",
+                                                showdown_presets(), epsilon_greedy_preset),
+      agent<Boltzmann, BoltzmannConfig>("boltzmann", "softmax of one network's predicted rewards, or Gumbel noise",
+                                        showdown_presets(), boltzmann_preset),
+      agent<Fixed, FixedConfig>("fixed", "fixed probabilities of the actions"),
+      agent<Ucb1, Ucb1Config>("ucb1", "context-free upper confidence bounds"),
+      agent<LinUcb, LinUcbConfig>("lin-ucb", "upper confidence bounds of linear models"),
+      agent<LogisticTs, LogisticTsConfig>("logistic-ts", "Thompson sampling with logistic regressions"),
   };
   return catalogue;
 }

@@ -5,9 +5,9 @@
 namespace pits {
 namespace {
 
-NetworkAgentConfig with_dropout(const DropoutConfig& config) {
-  NetworkAgentConfig c = checked(config).network;
-  c.posterior.keep = config.keep;
+NetworkConfig with_dropout(const DropoutConfig& config) {
+  NetworkConfig c = checked(config).network;
+  c.network.keep_units = config.keep;
   return c;
 }
 
@@ -27,7 +27,7 @@ Fields fields(DropoutConfig& c) {
 }
 
 Dropout::Dropout(const DropoutConfig& config, const AgentSetup& setup)
-    : NetworkAgent(with_dropout(config), setup), keep_(config.keep) {}
+    : OneNetwork(with_dropout(config), setup), keep_(config.keep) {}
 
 Decision Dropout::choose(const Query& query) const {
   return play_best(stage(), query, [this](ContextView x, Stream& stream, std::span<float> out) {

@@ -2,17 +2,17 @@
 // one draw of dropout leaves.
 #pragma once
 
-#include "pits/agent/network_agent.h"
+#include "pits/agent/one_network.h"
 
 namespace pits {
 
 struct DropoutConfig {
-  NetworkAgentConfig network{};
+  NetworkConfig network{};
   double keep = 0.8;  // probability that a hidden unit stays
 };
 Fields fields(DropoutConfig& config);
 
-class Dropout : public NetworkAgent {
+class Dropout : public OneNetwork {
  public:
   Dropout(const DropoutConfig& config, const AgentSetup& setup);
 

@@ -3,17 +3,12 @@
 #include <algorithm>
 
 namespace pits {
-namespace {
-
-// (x, 1): the intercept is one more coefficient.
 Eigen::VectorXd with_intercept(ContextView x) {
   Eigen::VectorXd row(static_cast<Eigen::Index>(x.size()) + 1);
   std::ranges::copy(x, row.begin());
   row[row.size() - 1] = 1.0;
   return row;
 }
-
-}  // namespace
 
 Fields fields(LinTsConfig& c) {
   return Fields{}

@@ -7,6 +7,9 @@
 
 namespace pits {
 
+// (x, 1): the intercept is one more coefficient.
+Eigen::VectorXd with_intercept(ContextView x);
+
 struct LinTsConfig {
   BayesLinearConfig prior{};
   int initial_pulls = 2;

@@ -2,22 +2,31 @@
 
 namespace pits {
 
-Fields fields(NetworkAgentConfig& c) { return Fields{}.merge(network_fields(c.posterior)).merge(fields(c.schedule)); }
+Fields fields(NetworkConfig& c) {
+  return Fields{}
+      .merge(network_fields(c.network))
+      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
+      .add("train_every", c.train_every, "rounds between trainings", at_least(1))
+      .add("train_steps", c.train_steps, "steps in a training", at_least(1));
+}
 
-NetworkAgent::NetworkAgent(const NetworkAgentConfig& config, const AgentSetup& setup)
-    : setup_(setup),
-      schedule_(checked(config).schedule),
-      posterior_(config.posterior, setup.context_size, setup.actions, setup.seed, setup.realization) {}
+NetworkConfig network_preset(std::string_view name) {
+  NetworkConfig c;
+  c.network.optimizer.restart = name == "showdown-reset";
+  return c;
+}
 
-void NetworkAgent::learn(std::span<const Feedback> events) {
-  for (const Feedback& event : events) {
-    check_feedback(event, setup_);
-    posterior_.observe({.context = event.x, .action = event.action, .reward = event.reward});
-    on_event(event);
-    if (!schedule_.due(posterior_.history().seen())) continue;
-    posterior_.train(schedule_.train_steps);
-    on_training();
-  }
+PiTsConfig as_particles(const NetworkConfig& config) {
+  return {.posterior = config.network,
+          .initial_pulls = config.initial_pulls,
+          .train_every = config.train_every,
+          .train_steps = config.train_steps};
+}
+
+PiTsConfig showdown_particles(int particles, std::string_view preset) {
+  PiTsConfig c = as_particles(network_preset(preset));
+  c.posterior.particles = particles;
+  return c;
 }
 
 }  // namespace pits

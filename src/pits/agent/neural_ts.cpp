@@ -23,7 +23,7 @@ Fields fields(NeuralTsConfig& c) {
 }
 
 NeuralTs::NeuralTs(const NeuralTsConfig& config, const AgentSetup& setup)
-    : NetworkAgent(checked(config).network, setup),
+    : OneNetwork(checked(config).network, setup),
       scale_(config.nu * std::sqrt(config.design.lambda)),
       design_(config.design, model().parameters()) {}
 

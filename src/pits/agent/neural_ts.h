@@ -3,19 +3,19 @@
 // neural_ucb.h.
 #pragma once
 
-#include "pits/agent/network_agent.h"
+#include "pits/agent/one_network.h"
 #include "pits/posterior/gradient_design.h"
 
 namespace pits {
 
 struct NeuralTsConfig {
-  NetworkAgentConfig network{};
+  NetworkConfig network{};
   DesignConfig design{};
   double nu = 0.1;
 };
 Fields fields(NeuralTsConfig& config);
 
-class NeuralTs : public NetworkAgent {
+class NeuralTs : public OneNetwork {
  public:
   NeuralTs(const NeuralTsConfig& config, const AgentSetup& setup);
 

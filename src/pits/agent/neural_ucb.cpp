@@ -20,9 +20,7 @@ Fields fields(NeuralUcbConfig& c) {
 }
 
 NeuralUcb::NeuralUcb(const NeuralUcbConfig& config, const AgentSetup& setup)
-    : NetworkAgent(checked(config).network, setup),
-      gamma_(config.gamma),
-      design_(config.design, model().parameters()) {}
+    : OneNetwork(checked(config).network, setup), gamma_(config.gamma), design_(config.design, model().parameters()) {}
 
 Decision NeuralUcb::choose(const Query& query) const {
   return play_best(stage(false), query, [this](ContextView x, Stream&, std::span<float> out) {

@@ -3,19 +3,19 @@
 // in the bonus cancels; ours have neither.
 #pragma once
 
-#include "pits/agent/network_agent.h"
+#include "pits/agent/one_network.h"
 #include "pits/posterior/gradient_design.h"
 
 namespace pits {
 
 struct NeuralUcbConfig {
-  NetworkAgentConfig network{};
+  NetworkConfig network{};
   DesignConfig design{};
   double gamma = 0.1;
 };
 Fields fields(NeuralUcbConfig& config);
 
-class NeuralUcb : public NetworkAgent {
+class NeuralUcb : public OneNetwork {
  public:
   NeuralUcb(const NeuralUcbConfig& config, const AgentSetup& setup);
 

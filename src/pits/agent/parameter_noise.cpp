@@ -61,7 +61,7 @@ double greedy_divergence(double epsilon, std::size_t K) {
 }
 
 ParameterNoise::ParameterNoise(const ParameterNoiseConfig& config, const AgentSetup& setup)
-    : NetworkAgent(checked(config).network, setup), config_(config), sigma_(config.sigma), epsilon_(config.epsilon) {}
+    : OneNetwork(checked(config).network, setup), config_(config), sigma_(config.sigma), epsilon_(config.epsilon) {}
 
 Decision ParameterNoise::choose(const Query& query) const {
   return play_best(stage(), query, [this](ContextView x, Stream& stream, std::span<float> out) {

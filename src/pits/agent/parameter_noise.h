@@ -3,12 +3,12 @@
 // an ε-greedy policy would, and shrinks where by more; ε falls. As the showdown (Riquelme et al. 2018) sets it.
 #pragma once
 
-#include "pits/agent/network_agent.h"
+#include "pits/agent/one_network.h"
 
 namespace pits {
 
 struct ParameterNoiseConfig {
-  NetworkAgentConfig network{};
+  NetworkConfig network{};
   double sigma = 0.05;          // the first σ
   double epsilon = 0.1;         // the first ε
   double epsilon_decay = 0.99;  // its factor at every training
@@ -28,7 +28,7 @@ double softmax_divergence(std::span<const float> p, std::span<const float> q);
 // −log(1 − ε + ε/K): how far an ε-greedy policy is from the greedy one.
 double greedy_divergence(double epsilon, std::size_t K);
 
-class ParameterNoise : public NetworkAgent {
+class ParameterNoise : public OneNetwork {
  public:
   ParameterNoise(const ParameterNoiseConfig& config, const AgentSetup& setup);
 

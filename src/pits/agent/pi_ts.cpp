@@ -6,7 +6,6 @@
 namespace pits {
 namespace {
 
-// A copy of the particles that no longer learns.
 class FrozenParticles final : public Policy {
  public:
   explicit FrozenParticles(const ParticleVote& vote)
@@ -29,7 +28,8 @@ Fields fields(PiTsConfig& c) {
       .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
       .add("train_every", c.train_every, "rounds between trainings", at_least(1))
       .add("train_steps", c.train_steps, "steps of the flow in a training", at_least(1))
-      .add("floor", c.floor, "share of decisions made uniformly, so that no action's probability is 0", between(0, 1));
+      .add("floor", c.floor, "share of decisions made uniformly, so that no action's probability is 0", between(0, 1))
+      .add("floor_decay", c.floor_decay, "the share falls with the rounds: floor/(1 + floor_decay·t)", at_least(0));
 }
 
 PiTsConfig pi_ts_preset(std::string_view name) {
@@ -95,8 +95,9 @@ PiTs::PiTs(const PiTsConfig& config, const AgentSetup& setup)
       posterior_(config.posterior, setup.context_size, setup.actions, setup.seed, setup.realization) {}
 
 ParticleVote PiTs::vote() const {
-  return {posterior_.model(),    posterior_.particles(),      config_.floor,
-          config_.initial_pulls, posterior_.history().seen(), setup_};
+  const std::uint64_t t = posterior_.history().seen();
+  const double floor = config_.floor / (1.0 + config_.floor_decay * static_cast<double>(t));
+  return {posterior_.model(), posterior_.particles(), floor, config_.initial_pulls, t, setup_};
 }
 
 Decision PiTs::choose(const Query& query) const { return vote().choose(query); }
@@ -112,6 +113,6 @@ void PiTs::learn(std::span<const Feedback> events) {
   }
 }
 
-std::unique_ptr<const Policy> PiTs::snapshot() const { return std::make_unique<FrozenParticles>(vote()); }
+std::unique_ptr<const Policy> frozen(const ParticleVote& vote) { return std::make_unique<FrozenParticles>(vote); }
 
 }  // namespace pits

@@ -11,10 +11,11 @@ namespace pits {
 
 struct PiTsConfig {
   ParticleConfig posterior{};
-  int initial_pulls = 2;  // forced pulls of each action
-  int train_every = 20;   // rounds between trainings
-  int train_steps = 20;   // steps of the flow in a training
-  double floor = 0.0;     // ε: the least probability of an action is ε/K
+  int initial_pulls = 2;     // forced pulls of each action
+  int train_every = 20;      // rounds between trainings
+  int train_steps = 20;      // steps of the flow in a training
+  double floor = 0.0;        // ε: the least probability of an action is ε/K
+  double floor_decay = 0.0;  // ε = floor/(1 + floor_decay·t) after t rounds
 };
 Fields fields(PiTsConfig& config);
 
@@ -36,13 +37,16 @@ struct ParticleVote {
   std::vector<float> probabilities(const Query& query) const;
 };
 
+// A copy that no longer learns.
+std::unique_ptr<const Policy> frozen(const ParticleVote& vote);
+
 class PiTs : public Agent {
  public:
   PiTs(const PiTsConfig& config, const AgentSetup& setup);
 
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
-  std::unique_ptr<const Policy> snapshot() const override;
+  std::unique_ptr<const Policy> snapshot() const override { return frozen(vote()); }
 
   std::vector<float> probabilities(const Query& query) const;
   const ParticlePosterior& posterior() const { return posterior_; }

@@ -17,11 +17,12 @@ enum class Purpose : std::uint32_t {
   environment_context,    // the context of round t
   environment_reward,     // the rewards of round t
   initial_particles,
-  decision,       // which particle or posterior draw plays round t
-  minibatch,      // which observations training step k sees
-  diffusion,      // the noise of SPOS and SGLD at training step k
-  target_sample,  // exact samples of a known density
-  agent_private,  // anything else an agent draws
+  decision,           // which particle or posterior draw plays round t
+  minibatch,          // which observations training step k sees
+  diffusion,          // the noise of SPOS and SGLD at training step k
+  target_sample,      // exact samples of a known density
+  agent_private,      // anything else an agent draws
+  observation_marks,  // what each particle makes of observation t: its weight, its perturbed reward
 };
 
 struct Address {

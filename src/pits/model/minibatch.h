@@ -15,6 +15,10 @@ struct Minibatch {
   std::vector<std::size_t> group_start;  // (K+1): action a owns columns group_start[a] .. group_start[a+1]−1
   float likelihood_scale = 1.0F;         // t/B makes the sum over B an estimate of the sum over all t observations
 
+  // Row i is particle i's; empty: every weight is 1, every offset 0.
+  Matrix<float> weights;  // (M,B) of the observations' log likelihoods
+  Matrix<float> offsets;  // (M,B) added to the rewards
+
   std::size_t size() const { return rewards.size(); }
 };
 

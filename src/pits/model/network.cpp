@@ -21,8 +21,9 @@ void divide(std::span<const float> scale, std::span<float> z) {
 
 }  // namespace
 
-Network::Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t outputs, Activation activation)
-    : activation_(activation) {
+Network::Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t outputs, Activation activation,
+                 int heads)
+    : activation_(activation), heads_(heads) {
   std::size_t offset = 0;
   std::size_t width = inputs;
   const auto add_layer = [&](std::size_t out) {
@@ -106,6 +107,9 @@ void Network::backward(std::span<const float> theta, const Minibatch& batch, std
   w.delta.resize(layers_.size() - 1);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) w.delta[l].reshape(layers_[l].outputs, batch.size());
   backward_output(theta, batch, delta, w, gradient);
+  if (heads_ > 1 && !w.delta.empty()) {
+    for (float& x : w.delta.back().flat()) x /= static_cast<float>(heads_);
+  }
   for (std::size_t l = layers_.size() - 1; l-- > 0;) {
     const Layer& layer = layers_[l];
     Matrix<float>& d = w.delta[l];

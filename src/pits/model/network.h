@@ -21,7 +21,9 @@ struct Layer {
 
 class Network {
  public:
-  Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t outputs, Activation activation);
+  // heads: what flows back from the outputs to the hidden layers is divided by it (Osband et al. 2016).
+  Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t outputs, Activation activation,
+          int heads = 1);
 
   std::size_t inputs() const { return layers_.front().inputs; }
   std::size_t outputs() const { return layers_.back().outputs; }
@@ -60,6 +62,7 @@ class Network {
 
   std::vector<Layer> layers_;
   Activation activation_;
+  int heads_;
 };
 
 }  // namespace pits

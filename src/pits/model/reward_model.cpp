@@ -47,7 +47,8 @@ Fields fields(ModelConfig& c) {
 }
 
 RewardModel::RewardModel(const ModelConfig& config, std::size_t context_size, std::size_t actions)
-    : config_(checked(config)), network_(context_size, hidden_layers(config), actions, config.activation) {
+    : config_(checked(config)),
+      network_(context_size, hidden_layers(config), actions, config.activation, config.heads) {
   if (context_size == 0) throw bad_input("a model needs contexts of at least 1 number");
   if (config.init == Init::prior && config.prior_precision == 0.0) {
     throw bad_input("prior_precision must be above 0 where init=prior draws from it; init=fan-in needs no prior");
@@ -111,18 +112,26 @@ void RewardModel::predict(ParticlesView theta, std::span<const float> x, Network
   for (std::size_t i = 0; i < theta.rows(); ++i) predict(theta.row(i), x, w, out.row(i));
 }
 
-void RewardModel::score(ParticlesView theta, const Minibatch& batch, Network::Workspace& w,
-                        MatrixView<float> score) const {
+void RewardModel::score(ParticlesView theta, const Minibatch& batch, Network::Workspace& w, MatrixView<float> score,
+                        ParticlesView anchors) const {
+  const auto row = [](const Matrix<float>& marks, std::size_t i) {
+    return marks.size() == 0 ? std::span<const float>{} : marks.row(i);
+  };
   for (std::size_t i = 0; i < theta.rows(); ++i) {
     std::ranges::fill(score.row(i), 0.0F);
-    likelihood_score(theta.row(i), batch, w, score.row(i));
-    prior_score(theta.row(i), score.row(i));
+    likelihood_score(theta.row(i), batch, {row(batch.weights, i), row(batch.offsets, i)}, w, score.row(i));
+    if (anchors.size() == 0) {
+      prior_score(theta.row(i), score.row(i));
+    } else {
+      anchored_prior_score(theta.row(i), anchors.row(i), score.row(i));
+    }
   }
 }
 
-// scale · ∇ Σ_b log p(r_b | m_b): Bernoulli ∂/∂m = r − σ(m); Gaussian ∂/∂m = (r − m)/σ², ∂/∂log σ = (r − m)²/σ² − 1.
-void RewardModel::likelihood_score(std::span<const float> theta, const Minibatch& batch, Network::Workspace& w,
-                                   std::span<float> gradient) const {
+// scale · ∇ Σ_b w_b log p(r_b | m_b): Bernoulli ∂/∂m = r − σ(m); Gaussian ∂/∂m = (r − m)/σ², ∂/∂log σ = (r − m)²/σ²
+// − 1.
+void RewardModel::likelihood_score(std::span<const float> theta, const Minibatch& batch, const Marks& marks,
+                                   Network::Workspace& w, std::span<float> gradient) const {
   w.output.resize(batch.size());
   network_.forward(theta, batch, w, w.output);
   const float scale = batch.likelihood_scale;
@@ -133,12 +142,13 @@ void RewardModel::likelihood_score(std::span<const float> theta, const Minibatch
     float noise_gradient = 0.0F;
     for (std::size_t b = batch.group_start[a]; b < batch.group_start[a + 1]; ++b) {
       float& m = w.output[b];
-      const float r = batch.rewards[b];
+      const float weight = marks.weights.empty() ? 1.0F : marks.weights[b];
+      const float r = marks.offsets.empty() ? batch.rewards[b] : batch.rewards[b] + marks.offsets[b];
       if (bernoulli()) {
-        m = scale * (r - sigmoid(m));
+        m = scale * weight * (r - sigmoid(m));
       } else {
-        noise_gradient += (r - m) * (r - m) * precision - 1.0F;
-        m = scale * precision * (r - m);
+        noise_gradient += weight * ((r - m) * (r - m) * precision - 1.0F);
+        m = scale * weight * precision * (r - m);
       }
     }
     if (learned) gradient[noise_index(a)] += scale * noise_gradient;
@@ -156,6 +166,17 @@ void RewardModel::prior_score(std::span<const float> theta, std::span<float> gra
   const auto centre = static_cast<float>(std::log(config_.noise_sd));
   const auto precision = static_cast<float>(1.0 / (config_.noise_log_sd * config_.noise_log_sd));
   for (std::size_t l = network_.parameters(); l < theta.size(); ++l) gradient[l] -= precision * (theta[l] - centre);
+}
+
+// The prior is Gaussian, so a prior centred at the anchor has the difference of two scores of the one above.
+void RewardModel::anchored_prior_score(std::span<const float> theta, std::span<const float> anchor,
+                                       std::span<float> gradient) const {
+  thread_local std::vector<float> at_theta, at_anchor;
+  at_theta.assign(theta.size(), 0.0F);
+  at_anchor.assign(theta.size(), 0.0F);
+  prior_score(theta, at_theta);
+  prior_score(anchor, at_anchor);
+  for (std::size_t l = 0; l < theta.size(); ++l) gradient[l] += at_theta[l] - at_anchor[l];
 }
 
 }  // namespace pits

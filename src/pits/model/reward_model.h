@@ -45,8 +45,9 @@ struct ModelConfig {
   double noise_log_sd = 1.0;  // learned: sd of log σ under its prior
   PriorScale prior = PriorScale::fan_in;
   double prior_precision = 1.0;  // of every weight and bias; fan_in multiplies it by the layer's inputs
-  Init init = Init::prior;       // fan_in: weights of variance 1/(inputs+1), biases 0; uniform: U(−range, range), biases 0
+  Init init = Init::prior;  // fan_in: weights of variance 1/(inputs+1), biases 0; uniform: U(−range, range), biases 0
   double init_range = 0.3;
+  int heads = 1;  // the outputs are those of this many heads on one body, whose gradient is divided by their number
 };
 Fields fields(ModelConfig& config);
 
@@ -67,15 +68,22 @@ class RewardModel {
                std::span<float> out) const;
   void predict(ParticlesView theta, std::span<const float> x, Network::Workspace& w, MatrixView<float> out) const;
 
-  // score(i,·) = ∇U(θ_i), (M,P).
-  void score(ParticlesView theta, const Minibatch& batch, Network::Workspace& w, MatrixView<float> score) const;
+  // score(i,·) = ∇U(θ_i), (M,P). Where anchors (M,P) are given, particle i's prior is centred at anchor i.
+  void score(ParticlesView theta, const Minibatch& batch, Network::Workspace& w, MatrixView<float> score,
+             ParticlesView anchors = {}) const;
 
  private:
   std::size_t noise_parameters() const;
   std::size_t noise_index(std::size_t action) const;
-  void likelihood_score(std::span<const float> theta, const Minibatch& batch, Network::Workspace& w,
+  // One particle's view of a minibatch: its weights and offsets, (B) or empty.
+  struct Marks {
+    std::span<const float> weights, offsets;
+  };
+  void likelihood_score(std::span<const float> theta, const Minibatch& batch, const Marks& marks, Network::Workspace& w,
                         std::span<float> gradient) const;
   void prior_score(std::span<const float> theta, std::span<float> gradient) const;
+  void anchored_prior_score(std::span<const float> theta, std::span<const float> anchor,
+                            std::span<float> gradient) const;
   float prior_precision_of(const Layer& layer) const;
 
   ModelConfig config_;

@@ -59,9 +59,9 @@ void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
   if (x.size() != mean_.size()) throw bad_input("bayes_linear: x must have {} numbers, not {}", mean_.size(), x.size());
   if (!x.allFinite() || !std::isfinite(y)) throw bad_input("bayes_linear: the observation is not finite");
   const double residual = y - x.dot(mean_);
-  const double leverage = cholesky_.matrixL().solve(x).squaredNorm();
+  const double predictive = 1.0 + leverage(x);
   a_ += 0.5;
-  b_ += 0.5 * residual * residual / (1.0 + leverage);
+  b_ += 0.5 * residual * residual / predictive;
   precision_.selfadjointView<Eigen::Lower>().rankUpdate(x);
   precision_.triangularView<Eigen::StrictlyUpper>() = precision_.transpose();
   moment_ += y * x;

@@ -42,6 +42,9 @@ class BayesLinear {
   // σ² ~ InvGamma(a, b), then β ~ N(mean, σ² precision⁻¹).
   Eigen::VectorXd sample(Stream& stream) const;
 
+  // xᵀ precision⁻¹ x: the variance of x·β in units of the noise's.
+  double leverage(const Eigen::VectorXd& x) const { return cholesky_.matrixL().solve(x).squaredNorm(); }
+
   const Eigen::VectorXd& mean() const { return mean_; }
   const Eigen::MatrixXd& precision() const { return precision_; }  // XᵀX + λI
   double a() const { return a_; }

@@ -7,8 +7,8 @@
 
 namespace pits {
 
-History::History(std::size_t context_size, std::size_t actions, std::size_t capacity)
-    : context_size_(context_size), actions_(actions), capacity_(capacity) {}
+History::History(std::size_t context_size, std::size_t actions, std::size_t capacity, MarkCounts marks)
+    : context_size_(context_size), actions_(actions), capacity_(capacity), marks_(marks) {}
 
 std::size_t History::size() const { return capacity_ == 0 ? seen_ : std::min<std::uint64_t>(seen_, capacity_); }
 
@@ -17,26 +17,36 @@ void History::add(const Observation& observation) {
     throw bad_input("history: an observation has {} numbers and an action below {}, not {} and {}", context_size_,
                     actions_, observation.context.size(), observation.action);
   }
+  if (observation.weights.size() != marks_.weights || observation.offsets.size() != marks_.offsets) {
+    throw bad_input("history: an observation has {} weights and {} offsets, not {} and {}", marks_.weights,
+                    marks_.offsets, observation.weights.size(), observation.offsets.size());
+  }
   const std::size_t slot = capacity_ == 0 ? seen_ : seen_ % capacity_;
   const std::size_t row = slot % chunk_rows;
   if (slot / chunk_rows == chunks_.size()) {
     const std::size_t rows = capacity_ == 0 ? chunk_rows : std::min(chunk_rows, capacity_ - slot);
-    chunks_.push_back(
-        {std::vector<float>(rows * context_size_), std::vector<std::uint32_t>(rows), std::vector<float>(rows)});
+    chunks_.push_back({std::vector<float>(rows * context_size_), std::vector<std::uint32_t>(rows),
+                       std::vector<float>(rows), std::vector<float>(rows * (marks_.weights + marks_.offsets))});
   }
   Chunk& chunk = chunks_[slot / chunk_rows];
   std::ranges::copy(observation.context, chunk.contexts.data() + row * context_size_);
   chunk.actions[row] = observation.action;
   chunk.rewards[row] = observation.reward;
+  float* marks = chunk.marks.data() + row * (marks_.weights + marks_.offsets);
+  std::ranges::copy(observation.weights, marks);
+  std::ranges::copy(observation.offsets, marks + marks_.weights);
   ++seen_;
 }
 
 Observation History::operator[](std::size_t slot) const {
   const Chunk& chunk = chunks_[slot / chunk_rows];
   const std::size_t row = slot % chunk_rows;
+  const float* marks = chunk.marks.data() + row * (marks_.weights + marks_.offsets);
   return {.context = {chunk.contexts.data() + row * context_size_, context_size_},
           .action = chunk.actions[row],
-          .reward = chunk.rewards[row]};
+          .reward = chunk.rewards[row],
+          .weights = {marks, marks_.weights},
+          .offsets = {marks + marks_.weights, marks_.offsets}};
 }
 
 void History::sample(Stream& stream, std::size_t batch_size, Minibatch& batch) const {
@@ -57,7 +67,12 @@ void History::slice(std::size_t first, std::size_t count, Minibatch& batch) cons
 // A stable counting sort by action.
 void History::gather(std::span<const std::uint32_t> slots, Minibatch& batch) const {
   const std::size_t B = slots.size();
-  if (batch.contexts.rows() != context_size_ || batch.contexts.cols() != B) batch.contexts.reshape(context_size_, B);
+  const auto shape = [B](Matrix<float>& m, std::size_t rows) {
+    if (m.rows() != rows || m.cols() != B) m.reshape(rows, B);
+  };
+  shape(batch.contexts, context_size_);
+  shape(batch.weights, marks_.weights);
+  shape(batch.offsets, marks_.offsets);
   batch.rewards.resize(B);
   batch.group_start.assign(actions_ + 1, 0);
   for (const std::uint32_t slot : slots) ++batch.group_start[(*this)[slot].action + 1];
@@ -69,6 +84,8 @@ void History::gather(std::span<const std::uint32_t> slots, Minibatch& batch) con
     const std::size_t column = next[o.action]++;
     for (std::size_t l = 0; l < context_size_; ++l) batch.contexts(l, column) = o.context[l];
     batch.rewards[column] = o.reward;
+    for (std::size_t i = 0; i < marks_.weights; ++i) batch.weights(i, column) = o.weights[i];
+    for (std::size_t i = 0; i < marks_.offsets; ++i) batch.offsets(i, column) = o.offsets[i];
   }
 }
 

@@ -15,12 +15,20 @@ struct Observation {
   std::span<const float> context;
   std::uint32_t action;
   float reward;
+  std::span<const float> weights{};  // one for each particle, or none
+  std::span<const float> offsets{};
+};
+
+// How many weights and reward offsets every observation carries.
+struct MarkCounts {
+  std::size_t weights = 0;
+  std::size_t offsets = 0;
 };
 
 class History {
  public:
   // capacity 0 keeps everything.
-  History(std::size_t context_size, std::size_t actions, std::size_t capacity = 0);
+  History(std::size_t context_size, std::size_t actions, std::size_t capacity = 0, MarkCounts marks = {});
 
   void add(const Observation& observation);
 
@@ -42,6 +50,7 @@ class History {
     std::vector<float> contexts;  // (rows, d)
     std::vector<std::uint32_t> actions;
     std::vector<float> rewards;
+    std::vector<float> marks;  // (rows, weights + offsets)
   };
 
   void gather(std::span<const std::uint32_t> slots, Minibatch& batch) const;
@@ -49,6 +58,7 @@ class History {
   std::size_t context_size_;
   std::size_t actions_;
   std::size_t capacity_;
+  MarkCounts marks_;
   std::uint64_t seen_ = 0;
   std::vector<Chunk> chunks_;
 };

@@ -15,13 +15,35 @@ bool diverged(ParticlesView theta) {
   return !std::ranges::all_of(theta.flat(), [](float x) { return std::abs(x) <= largest_parameter; });
 }
 
-float likelihood_scale(LikelihoodScale scale, std::size_t observations, std::size_t batch) {
-  switch (scale) {
+// Where several heads share a minibatch, each owns its part of it.
+float likelihood_scale(const ParticleConfig& c, std::size_t observations, std::size_t batch) {
+  const auto heads = static_cast<float>(c.model.heads);
+  switch (c.scale) {
     case LikelihoodScale::data: return static_cast<float>(observations) / static_cast<float>(batch);
-    case LikelihoodScale::minibatch: return 1.0F;
-    case LikelihoodScale::mean: return 1.0F / static_cast<float>(batch);
+    case LikelihoodScale::minibatch: return heads;
+    case LikelihoodScale::mean: return heads / static_cast<float>(batch);
   }
-  throw failed("likelihood scale {} is not in the enumeration", static_cast<int>(scale));
+  throw failed("likelihood scale {} is not in the enumeration", static_cast<int>(c.scale));
+}
+
+MarkCounts mark_counts(const ParticleConfig& c) {
+  const auto M = static_cast<std::size_t>(c.particles);
+  return {.weights = c.perturbation.weights == MarkWeights::none ? 0 : M, .offsets = c.perturbation.rewards ? M : 0};
+}
+
+void check_perturbation(const ParticleConfig& c, const RewardModel& model) {
+  const Perturbation& p = c.perturbation;
+  if (!(p.keep > 0.0 && p.keep <= 1.0)) throw bad_input("keep must be above 0 and at most 1, not {}", p.keep);
+  if (!(c.keep_units > 0.0 && c.keep_units <= 1.0) || (c.keep_units < 1.0 && c.particles > 1)) {
+    throw bad_input("keep_units must be above 0 and at most 1, and 1 where there are several particles, not {}",
+                    c.keep_units);
+  }
+  if (p.rewards && model.bernoulli()) {
+    throw bad_input("perturbed rewards need a Gaussian likelihood: model=linear or model=mlp");
+  }
+  if (p.anchors && c.model.init != Init::prior) {
+    throw bad_input("priors centred at their own draws need particles that start there: init=prior");
+  }
 }
 
 }  // namespace
@@ -51,17 +73,18 @@ ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t c
                                      std::uint64_t seed, std::uint32_t realization)
     : config_(checked(config)),
       model_(config.model, context_size, actions),
-      history_(context_size, actions, static_cast<std::size_t>(config.capacity)),
+      history_(context_size, actions, static_cast<std::size_t>(config.capacity), mark_counts(config)),
       address_{.seed = seed, .realization = realization},
       mover_(config.flow, config.optimizer, address_),
       theta_(static_cast<std::size_t>(config.particles), model_.parameters()),
       score_(theta_.rows(), theta_.cols()) {
-  if (!(config.keep > 0.0 && config.keep <= 1.0)) {
-    throw bad_input("keep must be above 0 and at most 1, not {}", config.keep);
-  }
   address_.purpose = Purpose::initial_particles;
   Stream stream(address_);
   model_.initialise(stream, theta_);
+  check_perturbation(config_, model_);
+  if (config_.perturbation.anchors) anchors_ = theta_;
+  weights_.resize(mark_counts(config_).weights);
+  offsets_.resize(mark_counts(config_).offsets);
 }
 
 void ParticlePosterior::observe(const Observation& observation) {
@@ -69,7 +92,24 @@ void ParticlePosterior::observe(const Observation& observation) {
   if (model_.bernoulli() && !(r >= 0.0F && r <= 1.0F)) {
     throw bad_input("a Bernoulli model needs rewards in 0..1, not {}; use model=linear or model=mlp", r);
   }
-  history_.add(observation);
+  draw_marks();
+  Observation marked = observation;
+  marked.weights = weights_;
+  marked.offsets = offsets_;
+  history_.add(marked);
+}
+
+void ParticlePosterior::draw_marks() {
+  if (weights_.empty() && offsets_.empty()) return;
+  address_.purpose = Purpose::observation_marks;
+  address_.step = static_cast<std::uint32_t>(history_.seen());
+  Stream stream(address_);
+  const bool kept = config_.perturbation.weights == MarkWeights::kept;
+  for (float& w : weights_) {
+    const double u = stream.uniform();
+    w = kept ? (u < config_.perturbation.keep ? 1.0F : 0.0F) : static_cast<float>(-std::log(u));
+  }
+  stream.fill_normal(offsets_, static_cast<float>(config_.model.noise_sd));
 }
 
 void ParticlePosterior::train(int steps) {
@@ -93,27 +133,17 @@ void ParticlePosterior::train_step() {
     history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
   }
   // The one place where the likelihood is scaled to the t observations.
-  batch_.likelihood_scale = likelihood_scale(config_.scale, history_.size(), batch_.size());
-  if (config_.keep < 1.0) {
-    score_with_dropout();
-  } else {
-    model_.score(theta_, batch_, workspace_, score_);
-  }
+  batch_.likelihood_scale = likelihood_scale(config_, history_.size(), batch_.size());
+  if (config_.keep_units < 1.0) draw_dropout();
+  model_.score(theta_, batch_, workspace_, score_, anchors_);
   mover_.step(theta_, score_);
 }
 
-// Every particle drops units of its own.
-void ParticlePosterior::score_with_dropout() {
+void ParticlePosterior::draw_dropout() {
+  std::vector<std::uint32_t> words(dropout_words(model_.network(), batch_.size()));
   address_.purpose = Purpose::agent_private;
-  const std::size_t needed = dropout_words(model_.network(), batch_.size());
-  std::vector<std::uint32_t> words(needed * theta_.rows());
   fill_words(address_, 0, words);
-  for (std::size_t i = 0; i < theta_.rows(); ++i) {
-    set_dropout(model_.network(), config_.keep, batch_.size(), std::span(words).subspan(i * needed, needed),
-                workspace_.unit_scale);
-    const ParticlesView one(theta_.row(i).data(), 1, theta_.cols());
-    model_.score(one, batch_, workspace_, {score_.row(i).data(), 1, score_.cols()});
-  }
+  set_dropout(model_.network(), config_.keep_units, batch_.size(), words, workspace_.unit_scale);
 }
 
 }  // namespace pits

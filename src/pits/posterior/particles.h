@@ -18,6 +18,15 @@ struct EnumNames<LikelihoodScale> {
   static const std::vector<std::string>& names();
 };
 
+// How the particles' data and priors differ; all the same unless an agent says so.
+enum class MarkWeights { none, kept, exponential };  // every weight 1; 1 with probability `keep`, else 0; Exp(1)
+struct Perturbation {
+  MarkWeights weights = MarkWeights::none;
+  double keep = 1.0;
+  bool rewards = false;  // each particle sees rewards with its own N(0, noise_sd²) added
+  bool anchors = false;  // each particle's prior is centred at its own draw from the prior, where it starts
+};
+
 struct ParticleConfig {
   int particles = 20;  // M
   ModelConfig model{};
@@ -25,11 +34,12 @@ struct ParticleConfig {
   OptimizerConfig optimizer{};
   int batch = 512;  // B, drawn with replacement; 0: all observations kept
   LikelihoodScale scale = LikelihoodScale::data;
-  int capacity = 0;   // observations kept; 0 keeps all
-  double keep = 1.0;  // dropout in training: probability that a hidden unit stays; no field unless an agent offers it
+  int capacity = 0;  // observations kept; 0 keeps all
+  Perturbation perturbation{};
+  double keep_units = 1.0;  // dropout in training: the probability that a hidden unit stays; with one particle only
 };
 Fields fields(ParticleConfig& config);
-// Those fields that a single network has too: not particles, not the flow's.
+// Those that make sense for a single network: neither `particles` nor the flow.
 Fields network_fields(ParticleConfig& config);
 
 inline Particles copy_of(ParticlesView theta) {
@@ -54,15 +64,18 @@ class ParticlePosterior {
 
  private:
   void train_step();
-  void score_with_dropout();
+  void draw_marks();
+  void draw_dropout();
 
   ParticleConfig config_;
   RewardModel model_;
   History history_;
   Address address_;
   Mover<float> mover_;
-  Particles theta_;      // (M,P)
-  Matrix<float> score_;  // (M,P)
+  Particles theta_;                       // (M,P)
+  Matrix<float> score_;                   // (M,P)
+  Particles anchors_;                     // (M,P) or empty
+  std::vector<float> weights_, offsets_;  // of the observation to come: (M) or empty
   Minibatch batch_;
   Network::Workspace workspace_;
 };

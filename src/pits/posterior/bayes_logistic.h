@@ -1,0 +1,37 @@
+// Bayesian logistic regression by Laplace's approximation, one observation at a time (Chapelle & Li 2011, Algorithm 3):
+// the posterior N(m, P⁻¹) so far is the prior of the next, the new m maximises
+//   −½ (w − m)ᵀP(w − m) + r·z − log(1 + e^z),   z = x·w,
+// and P grows by the curvature σ(z)(1 − σ(z)) x xᵀ there, or by its diagonal.
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
+#include "pits/core/fields.h"
+
+namespace pits {
+
+struct BayesLogisticConfig {
+  double lambda = 1.0;    // prior precision of the coefficients
+  bool diagonal = false;  // keep the diagonal of P only: O(d) instead of O(d²) an observation
+};
+Fields fields(BayesLogisticConfig& config);
+
+class BayesLogistic {
+ public:
+  BayesLogistic(const BayesLogisticConfig& config, Eigen::Index dimension);
+
+  void observe(const Eigen::VectorXd& x, double reward);  // reward in 0..1
+
+  const Eigen::VectorXd& mean() const { return mean_; }
+  Eigen::MatrixXd precision() const;                // P
+  double variance(const Eigen::VectorXd& x) const;  // of x·w: xᵀP⁻¹x
+
+ private:
+  bool is_diagonal_;
+  Eigen::VectorXd mean_;                  // m
+  Eigen::VectorXd diagonal_;              // P where it is diagonal, else empty
+  Eigen::LLT<Eigen::MatrixXd> cholesky_;  // of P where it is not
+};
+
+}  // namespace pits
