@@ -15,6 +15,7 @@
 #include "pits/agent/logistic_ts.h"
 #include "pits/agent/neural_greedy.h"
 #include "pits/agent/neural_linear.h"
+#include "pits/agent/neural_logistic.h"
 #include "pits/agent/neural_ts.h"
 #include "pits/agent/neural_ucb.h"
 #include "pits/agent/parameter_noise.h"
@@ -62,6 +63,9 @@ const std::vector<AgentEntry>& agent_catalogue() {
                                         showdown_presets(), one_network_preset),
       agent<NeuralTs, NeuralTsConfig>("neural-ts", "Thompson sampling by the gradients of a network",
                                       showdown_presets(), one_network_preset),
+      agent<NeuralLogistic, NeuralLogisticConfig>("neural-logistic",
+                                                  "Bayesian logistic regressions on a network's last layer",
+                                                  showdown_presets(), neural_logistic_preset),
       agent<PiTs, PiTsConfig>("langevin", "Thompson sampling by a network that takes noisy gradient steps",
                               {{"lmc", "full-data steps that fall as 1/t"}}, langevin_preset),
       agent<Uniform, UniformConfig>("uniform", "every action with the same probability"),
