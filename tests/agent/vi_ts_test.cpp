@@ -10,7 +10,7 @@ namespace {
 // The share of decisions for action 1 is P(N(m₁, v₁) > N(m₀, v₀)) with the linear posterior's own moments, within four
 // standard errors.
 TEST(ViTs, PlaysEachActionAsOftenAsItsDrawIsBest) {
-  ViTs agent({.posterior = {.hidden = {}, .init_mean_sd = 0.3, .init_log_sd = -1.0}, .schedule = {.initial_pulls = 0}},
+  ViTs agent({.posterior = {.hidden = {}, .init_mean_sd = 0.3, .init_log_sd = -1.0}, .initial_pulls = 0},
              {.context_size = 3, .actions = 2, .seed = 5});
   const std::vector<float> x = {0.4F, -1.0F, 0.7F};
   const GaussianWeights q = agent.posterior().weights();

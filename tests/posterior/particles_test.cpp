@@ -169,7 +169,7 @@ TEST(ParticlePosterior, RefusesToTrainOnNothingAndBadConfigs) {
     return refusal([&] { ParticlePosterior(config, d, K, 1, 0); });
   };
   EXPECT_NE(refused([](auto& c) { c.particles = 0; }).find("particles"), std::string::npos);
-  EXPECT_NE(refused([](auto& c) { c.batch = 0; }).find("batch"), std::string::npos);
+  EXPECT_NE(refused([](auto& c) { c.batch = -1; }).find("batch"), std::string::npos);
   EXPECT_NE(refused([](auto& c) { c.capacity = -1; }).find("capacity"), std::string::npos);
   EXPECT_NE(refused([](auto& c) { c.optimizer.step = -1.0; }).find("step"), std::string::npos);
 }

@@ -4,15 +4,21 @@
 #include "pits/agent/bootstrap.h"
 #include "pits/agent/bootstrap_heads.h"
 #include "pits/agent/context_free_ts.h"
+#include "pits/agent/dropout.h"
 #include "pits/agent/ensemble.h"
 #include "pits/agent/ensemble_sampling.h"
 #include "pits/agent/epsilon_greedy.h"
 #include "pits/agent/fixed.h"
+#include "pits/agent/langevin.h"
 #include "pits/agent/lin_ts.h"
 #include "pits/agent/lin_ucb.h"
 #include "pits/agent/logistic_ts.h"
 #include "pits/agent/neural_greedy.h"
 #include "pits/agent/neural_linear.h"
+#include "pits/agent/neural_logistic.h"
+#include "pits/agent/neural_ts.h"
+#include "pits/agent/neural_ucb.h"
+#include "pits/agent/parameter_noise.h"
 #include "pits/agent/pi_ts.h"
 #include "pits/agent/ucb1.h"
 #include "pits/agent/uniform.h"
@@ -48,6 +54,20 @@ const std::vector<AgentEntry>& agent_catalogue() {
                                           "context-free Thompson sampling, normal-inverse-gamma posteriors"),
       agent<ViTs, ViTsConfig>("vi-ts", "Thompson sampling by a mean-field posterior of a network (Bayes by backprop)",
                               {{"showdown", "as Riquelme et al. (2018) set it"}}),
+      agent<Dropout, DropoutConfig>("dropout", "Thompson sampling by dropout, in training and acting",
+                                    showdown_presets(), one_network_preset),
+      agent<ParameterNoise, ParameterNoiseConfig>("parameter-noise",
+                                                  "a network whose parameters get noise when it acts",
+                                                  showdown_presets(), one_network_preset),
+      agent<NeuralUcb, NeuralUcbConfig>("neural-ucb", "upper confidence bounds by the gradients of a network",
+                                        showdown_presets(), one_network_preset),
+      agent<NeuralTs, NeuralTsConfig>("neural-ts", "Thompson sampling by the gradients of a network",
+                                      showdown_presets(), one_network_preset),
+      agent<NeuralLogistic, NeuralLogisticConfig>("neural-logistic",
+                                                  "Bayesian logistic regressions on a network's last layer",
+                                                  showdown_presets(), neural_logistic_preset),
+      agent<PiTs, PiTsConfig>("langevin", "Thompson sampling by a network that takes noisy gradient steps",
+                              {{"lmc", "full-data steps that fall as 1/t"}}, langevin_preset),
       agent<Uniform, UniformConfig>("uniform", "every action with the same probability"),
       agent<NeuralLinear, NeuralLinearConfig>("neural-linear", "exact Bayesian regressions on a network's last layer",
                                               showdown_presets(), neural_linear_preset),

@@ -13,7 +13,13 @@ void draw_values(const GaussianNetwork& network, const GaussianWeights& q, Conte
 
 }  // namespace
 
-Fields fields(ViTsConfig& c) { return Fields{}.merge(fields(c.posterior)).merge(fields(c.schedule)); }
+Fields fields(ViTsConfig& c) {
+  return Fields{}
+      .merge(fields(c.posterior))
+      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
+      .add("train_every", c.train_every, "rounds between trainings", at_least(1))
+      .add("train_steps", c.train_steps, "steps in a training", at_least(1));
+}
 
 ViTs::ViTs(const ViTsConfig& config, const AgentSetup& setup)
     : config_(checked(config)),
@@ -30,7 +36,8 @@ void ViTs::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {
     check_feedback(event, setup_);
     posterior_.observe({.context = event.x, .action = event.action, .reward = event.reward});
-    if (config_.schedule.due(posterior_.history().seen())) posterior_.train(config_.schedule.train_steps);
+    const auto every = static_cast<std::uint64_t>(config_.train_every);
+    if (posterior_.history().seen() % every == 0) posterior_.train(config_.train_steps);
   }
 }
 

@@ -3,14 +3,15 @@
 #pragma once
 
 #include "pits/agent/best_value.h"
-#include "pits/agent/training_schedule.h"
 #include "pits/posterior/mean_field.h"
 
 namespace pits {
 
 struct ViTsConfig {
   MeanFieldConfig posterior{};
-  TrainingSchedule schedule{};
+  int initial_pulls = 2;  // forced pulls of each action
+  int train_every = 50;   // rounds between trainings
+  int train_steps = 100;
 };
 Fields fields(ViTsConfig& config);
 
@@ -26,7 +27,7 @@ class ViTs : public Agent {
   const MeanField& posterior() const { return posterior_; }
 
  private:
-  Stage stage() const { return {setup_, config_.schedule.initial_pulls, posterior_.history().seen()}; }
+  Stage stage() const { return {setup_, config_.initial_pulls, posterior_.history().seen()}; }
 
   ViTsConfig config_;
   AgentSetup setup_;

@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <numbers>
 
-#include "pits/core/philox.h"
-
 #ifndef PITS_NORMALS_CHUNK
 #define PITS_NORMALS_CHUNK
 namespace pits {
@@ -62,12 +60,8 @@ HWY_EXPORT(BoxMuller);
 void fill_normals(const Address& address, std::span<float> out) {
   std::uint32_t words[normals_chunk];
   float draws[normals_chunk];
-  std::uint32_t block = 0;
   for (std::size_t first = 0; first < out.size(); first += normals_chunk) {
-    for (std::size_t i = 0; i < normals_chunk; i += 4) {
-      const auto four = philox_words(address, block++);
-      for (unsigned j = 0; j < 4; ++j) words[i + j] = four[j];
-    }
+    fill_words(address, static_cast<std::uint32_t>(first), words);
     const std::size_t count = std::min(normals_chunk, out.size() - first);
     const bool whole = count == normals_chunk;
     HWY_DYNAMIC_DISPATCH(BoxMuller)(words, whole ? out.data() + first : draws);

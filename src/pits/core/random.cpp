@@ -41,6 +41,17 @@ std::array<std::uint32_t, 4> philox_block(const Address& address, std::uint32_t 
   return {words[0], words[1], words[2], words[3]};
 }
 
+void fill_words(const Address& address, std::uint32_t first, std::span<std::uint32_t> out) {
+  std::uint32_t block = first / 4;
+  std::size_t i = 0;
+  for (; i + 4 <= out.size(); i += 4) {
+    const auto words = philox_words(address, block++);
+    for (unsigned j = 0; j < 4; ++j) out[i + j] = words[j];
+  }
+  const auto words = philox_words(address, block);
+  for (unsigned j = 0; i + j < out.size(); ++j) out[i + j] = words[j];
+}
+
 std::uint32_t Stream::word() {
   if (used_ == 4) {
     block_ = philox_block(address_, next_block_++);

@@ -35,6 +35,8 @@ struct Address {
 
 // Words 4·block .. 4·block+3 of the stream at an address.
 std::array<std::uint32_t, 4> philox_block(const Address& address, std::uint32_t block);
+// Words first, first+1, ... of the stream at an address; first is a multiple of 4.
+void fill_words(const Address& address, std::uint32_t first, std::span<std::uint32_t> out);
 
 // The draws of one address in order. Distributions are our own, since the standard library's differ between
 // implementations; each says how many 32-bit words it takes.

@@ -147,9 +147,8 @@ void GaussianNetwork::sample(const GaussianWeights& q, std::span<const float> x,
   input.assign(x.begin(), x.end());
   for (std::size_t l = 0; l < layers().size(); ++l) {
     const Layer& layer = layers()[l];
-    z.assign(q.mean.begin() + static_cast<std::ptrdiff_t>(layer.biases),
-             q.mean.begin() + static_cast<std::ptrdiff_t>(layer.biases + layer.outputs));
-    add_product_transposed(weights_of(layer, q.mean), row_view(input), column(z.data(), z.size()));
+    z.resize(layer.outputs);
+    affine(layer, q.mean, input, z);
     product(input, input, input);
     variance.assign(layer.outputs, 0.0F);
     add_product_transposed(weights_of(layer, q.variance), row_view(input), column(variance.data(), variance.size()));

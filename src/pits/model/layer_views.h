@@ -1,8 +1,10 @@
 // What the networks share in reading a layer's parameters and a minibatch's groups.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
+#include "pits/core/kernels.h"
 #include "pits/core/matrix.h"
 #include "pits/model/minibatch.h"
 #include "pits/model/network.h"
@@ -15,6 +17,12 @@ inline ConstMatrixView<float> weights_of(const Layer& layer, std::span<const flo
 }
 
 inline ConstMatrixView<float> row_view(std::span<const float> x) { return {x.data(), 1, x.size()}; }
+
+// out = W x + b
+inline void affine(const Layer& layer, std::span<const float> theta, std::span<const float> x, std::span<float> out) {
+  std::ranges::copy(theta.subspan(layer.biases, layer.outputs), out.begin());
+  add_product_transposed(weights_of(layer, theta), row_view(x), MatrixView<float>(out.data(), out.size(), 1));
+}
 
 // The columns of one action and how many they are.
 struct Group {

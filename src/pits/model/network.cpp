@@ -9,10 +9,14 @@
 namespace pits {
 namespace {
 
-// out = W x + b
-void affine(const Layer& layer, std::span<const float> theta, std::span<const float> x, std::span<float> out) {
-  std::ranges::copy(theta.subspan(layer.biases, layer.outputs), out.begin());
-  add_product_transposed(weights_of(layer, theta), row_view(x), MatrixView<float>(out.data(), out.size(), 1));
+// z ← scale ⊙ z
+void multiply(std::span<const float> scale, std::span<float> z) {
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] *= scale[i];
+}
+
+// z ← z/scale where the scale is not 0: what multiply() did, undone where anything is left of it.
+void divide(std::span<const float> scale, std::span<float> z) {
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] = scale[i] == 0.0F ? z[i] : z[i] / scale[i];
 }
 
 }  // namespace
@@ -60,6 +64,7 @@ ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrix
     for (std::size_t i = 0; i < layer.outputs; ++i) std::ranges::fill(z.row(i), theta[layer.biases + i]);
     add_product(plain(weights_of(layer, theta)), input, z);
     activate(activation_, z.flat());
+    if (!w.unit_scale.empty()) multiply(std::as_const(w.unit_scale[l]).flat(), z.flat());
     input = std::as_const(z).view();
   }
   return input;
@@ -108,6 +113,10 @@ void Network::backward(std::span<const float> theta, const Minibatch& batch, std
   for (std::size_t l = layers_.size() - 1; l-- > 0;) {
     const Layer& layer = layers_[l];
     Matrix<float>& d = w.delta[l];
+    if (!w.unit_scale.empty()) {  // the slope is that of the activation before the scale
+      multiply(std::as_const(w.unit_scale[l]).flat(), d.flat());
+      divide(std::as_const(w.unit_scale[l]).flat(), w.hidden[l].flat());
+    }
     multiply_by_slope(activation_, std::as_const(w.hidden[l]).flat(), d.flat());
     const ConstMatrixView<float> input = l == 0 ? batch.contexts.view() : std::as_const(w.hidden[l - 1]).view();
     add_product_transposed(d, input, MatrixView<float>(gradient.data() + layer.weights, layer.outputs, layer.inputs));

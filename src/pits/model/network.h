@@ -29,14 +29,16 @@ class Network {
   std::size_t outputs() const { return layers_.back().outputs; }
   std::size_t parameters() const { return layers_.back().biases + outputs(); }
   const std::vector<Layer>& layers() const { return layers_; }
+  Activation activation() const { return activation_; }
   std::size_t features() const { return layers_.back().inputs; }  // units of the last hidden layer; linear: d
 
   // Scratch of one thread: hidden[l] is the output of hidden layer l, (width,B).
   struct Workspace {
     std::vector<Matrix<float>> hidden;
     std::vector<Matrix<float>> delta;
-    std::vector<float> values[2];  // one context through the layers
-    std::vector<float> output;     // the played outputs, then their deltas (B)
+    std::vector<Matrix<float>> unit_scale;  // empty, or a factor for every unit of hidden layer l, (width,B): dropout
+    std::vector<float> values[2];           // one context through the layers
+    std::vector<float> output;              // the played outputs, then their deltas (B)
   };
 
   // The last hidden layer's units for one context (features), or for all contexts (d,B) at once (features,B). Linear:

@@ -26,6 +26,22 @@ double step_along(double z, double v, double r) {
   return s;
 }
 
+// −½ λ‖w‖² + Σ r z − log(1 + e^z) at z = xᵀw, without overflow.
+double log_posterior(double lambda, const Eigen::VectorXd& w, const Eigen::VectorXd& z, const Eigen::VectorXd& r) {
+  double sum = -0.5 * lambda * w.squaredNorm();
+  for (Eigen::Index i = 0; i < z.size(); ++i) {
+    sum += r[i] * z[i] - std::max(z[i], 0.0) - std::log1p(std::exp(-std::abs(z[i])));
+  }
+  return sum;
+}
+
+Eigen::MatrixXd curvature_at(double lambda, const Eigen::MatrixXd& x, const Eigen::VectorXd& p) {
+  const Eigen::VectorXd weights = p.array() * (1.0 - p.array());
+  Eigen::MatrixXd P = x * weights.asDiagonal() * x.transpose();
+  P.diagonal().array() += lambda;
+  return P;
+}
+
 }  // namespace
 
 Fields fields(BayesLogisticConfig& c) {
@@ -41,6 +57,39 @@ BayesLogistic::BayesLogistic(const BayesLogisticConfig& config, Eigen::Index dim
     diagonal_ = Eigen::VectorXd::Constant(dimension, lambda);
   } else {
     cholesky_.compute(lambda * Eigen::MatrixXd::Identity(dimension, dimension));
+  }
+}
+
+// The log posterior is concave: Newton's steps, halved until they climb, end at its one maximum.
+BayesLogistic::BayesLogistic(const BayesLogisticConfig& config, const Eigen::MatrixXd& x,
+                             const Eigen::VectorXd& rewards)
+    : BayesLogistic(config, x.rows()) {
+  if (x.cols() != rewards.size() || !x.allFinite() || !((rewards.array() >= 0.0) && (rewards.array() <= 1.0)).all()) {
+    throw bad_input("bayes_logistic: {} rewards in 0..1 and as many finite contexts are needed", x.cols());
+  }
+  const auto value = [&](const Eigen::VectorXd& w) {
+    return log_posterior(config.lambda, w, x.transpose() * w, rewards);
+  };
+  double best = value(mean_);
+  for (int i = 0; i < 100; ++i) {
+    const Eigen::VectorXd p = (x.transpose() * mean_).unaryExpr(&sigmoid);
+    const Eigen::VectorXd gradient = x * (rewards - p) - config.lambda * mean_;
+    Eigen::VectorXd step = curvature_at(config.lambda, x, p).llt().solve(gradient);
+    double next = value(mean_ + step);
+    for (int halvings = 0; next < best && halvings < 50; ++halvings) next = value(mean_ + (step *= 0.5));
+    if (next < best) break;  // rounding decides
+    mean_ += step;
+    best = next;
+    if (step.norm() <= 1e-12 * (1.0 + mean_.norm())) break;
+  }
+  set_precision(curvature_at(config.lambda, x, (x.transpose() * mean_).unaryExpr(&sigmoid)));
+}
+
+void BayesLogistic::set_precision(const Eigen::MatrixXd& precision) {
+  if (is_diagonal_) {
+    diagonal_ = precision.diagonal();
+  } else {
+    cholesky_.compute(precision);
   }
 }
 

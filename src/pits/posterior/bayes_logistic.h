@@ -21,6 +21,10 @@ class BayesLogistic {
  public:
   BayesLogistic(const BayesLogisticConfig& config, Eigen::Index dimension);
 
+  // The posterior of all these observations at once, x (d,n), rewards (n) in 0..1: m is the mode of
+  // −½ λ‖w‖² + Σ r z − log(1 + e^z), and P the curvature there. Exact Newton steps with a whole P.
+  BayesLogistic(const BayesLogisticConfig& config, const Eigen::MatrixXd& x, const Eigen::VectorXd& rewards);
+
   void observe(const Eigen::VectorXd& x, double reward);  // reward in 0..1
 
   const Eigen::VectorXd& mean() const { return mean_; }
@@ -28,6 +32,7 @@ class BayesLogistic {
   double variance(const Eigen::VectorXd& x) const;  // of x·w: xᵀP⁻¹x
 
  private:
+  void set_precision(const Eigen::MatrixXd& precision);
   bool is_diagonal_;
   Eigen::VectorXd mean_;                  // m
   Eigen::VectorXd diagonal_;              // P where it is diagonal, else empty

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pits/model/dropout.h"
+
 namespace pits {
 namespace {
 
@@ -32,6 +34,10 @@ MarkCounts mark_counts(const ParticleConfig& c) {
 void check_perturbation(const ParticleConfig& c, const RewardModel& model) {
   const Perturbation& p = c.perturbation;
   if (!(p.keep > 0.0 && p.keep <= 1.0)) throw bad_input("keep must be above 0 and at most 1, not {}", p.keep);
+  if (!(c.keep_units > 0.0 && c.keep_units <= 1.0) || (c.keep_units < 1.0 && c.particles > 1)) {
+    throw bad_input("keep_units must be above 0 and at most 1, and 1 where there are several particles, not {}",
+                    c.keep_units);
+  }
   if (p.rewards && model.bernoulli()) {
     throw bad_input("perturbed rewards need a Gaussian likelihood: model=linear or model=mlp");
   }
@@ -58,7 +64,7 @@ Fields network_fields(ParticleConfig& c) {
   return Fields{}
       .merge(fields(c.model))
       .merge(fields(c.optimizer))
-      .add("batch", c.batch, "observations in a minibatch, drawn with replacement", at_least(1))
+      .add("batch", c.batch, "observations in a minibatch, drawn with replacement; 0: all of them", at_least(0))
       .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B), minibatch (1) or mean (1/B)")
       .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0));
 }
@@ -121,11 +127,23 @@ void ParticlePosterior::train_step() {
   address_.step = static_cast<std::uint32_t>(steps_done());
   address_.purpose = Purpose::minibatch;
   Stream draws(address_);
-  history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
+  if (config_.batch == 0) {
+    history_.all(batch_);
+  } else {
+    history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
+  }
   // The one place where the likelihood is scaled to the t observations.
   batch_.likelihood_scale = likelihood_scale(config_, history_.size(), batch_.size());
+  if (config_.keep_units < 1.0) draw_dropout();
   model_.score(theta_, batch_, workspace_, score_, anchors_);
   mover_.step(theta_, score_);
+}
+
+void ParticlePosterior::draw_dropout() {
+  std::vector<std::uint32_t> words(dropout_words(model_.network(), batch_.size()));
+  address_.purpose = Purpose::agent_private;
+  fill_words(address_, 0, words);
+  set_dropout(model_.network(), config_.keep_units, batch_.size(), words, workspace_.unit_scale);
 }
 
 }  // namespace pits

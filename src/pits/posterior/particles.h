@@ -32,10 +32,11 @@ struct ParticleConfig {
   ModelConfig model{};
   FlowConfig flow{};
   OptimizerConfig optimizer{};
-  int batch = 512;  // B, drawn with replacement
+  int batch = 512;  // B, drawn with replacement; 0: all observations kept
   LikelihoodScale scale = LikelihoodScale::data;
   int capacity = 0;  // observations kept; 0 keeps all
   Perturbation perturbation{};
+  double keep_units = 1.0;  // dropout in training: the probability that a hidden unit stays; with one particle only
 };
 Fields fields(ParticleConfig& config);
 // Those that make sense for a single network: neither `particles` nor the flow.
@@ -64,6 +65,7 @@ class ParticlePosterior {
  private:
   void train_step();
   void draw_marks();
+  void draw_dropout();
 
   ParticleConfig config_;
   RewardModel model_;

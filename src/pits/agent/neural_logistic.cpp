@@ -1,0 +1,84 @@
+#include "pits/agent/neural_logistic.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pits {
+namespace {
+
+// The largest z is the largest probability of a reward; a draw of the weights enters by z alone.
+void draw_values(const RewardModel& model, std::span<const float> theta, const std::vector<BayesLogistic>& regressions,
+                 ContextView x, Stream& stream, std::span<float> out) {
+  const Eigen::VectorXd units = units_with_intercept(model, theta, x);
+  for (std::size_t a = 0; a < out.size(); ++a) {
+    const double sd = std::sqrt(regressions[a].variance(units));
+    out[a] = static_cast<float>(regressions[a].mean().dot(units) + sd * stream.normal());
+  }
+}
+
+}  // namespace
+
+Fields fields(NeuralLogisticConfig& c) {
+  return Fields{}
+      .merge(fields(c.network))
+      .add("regression_lambda", c.regression.lambda, "prior precision of the regressions", above(0))
+      .add("diagonal", c.regression.diagonal, "keep the diagonal of their precision only");
+}
+
+NeuralLogisticConfig neural_logistic_preset(std::string_view name) {
+  auto c = one_network_preset<NeuralLogisticConfig>(name);
+  c.network.network.model.kind = ModelKind::mlp_logistic;
+  return c;
+}
+
+Eigen::VectorXd units_with_intercept(const RewardModel& model, std::span<const float> theta, ContextView x) {
+  thread_local Network::Workspace workspace;
+  const std::span<const float> units = model.network().hidden(theta, x, workspace);
+  Eigen::VectorXd row = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(units.size()) + 1);
+  std::ranges::copy(units, row.begin());
+  return row;
+}
+
+NeuralLogistic::NeuralLogistic(const NeuralLogisticConfig& config, const AgentSetup& setup)
+    : OneNetwork(checked(config).network, setup),
+      regression_(config.regression),
+      regressions_(setup.actions,
+                   BayesLogistic(regression_, static_cast<Eigen::Index>(model().network().features()) + 1)) {
+  if (!model().bernoulli()) throw bad_input("neural-logistic needs model=mlp-logistic or model=logistic");
+}
+
+Decision NeuralLogistic::choose(const Query& query) const {
+  return play_best(stage(), query, [this](ContextView x, Stream& stream, std::span<float> out) {
+    draw_values(model(), theta(), regressions_, x, stream, out);
+  });
+}
+
+void NeuralLogistic::on_event(const Feedback& event) {
+  regressions_[event.action].observe(units_with_intercept(model(), theta(), event.x), event.reward);
+}
+
+void NeuralLogistic::on_training() {
+  const History& history = posterior().history();
+  const auto width = static_cast<Eigen::Index>(model().network().features()) + 1;
+  std::vector<std::vector<std::size_t>> slots(setup().actions);
+  for (std::size_t i = 0; i < history.size(); ++i) slots[history[i].action].push_back(i);
+  for (Action a = 0; a < setup().actions; ++a) {
+    Eigen::MatrixXd x(width, static_cast<Eigen::Index>(slots[a].size()));
+    Eigen::VectorXd rewards(x.cols());
+    for (Eigen::Index i = 0; i < x.cols(); ++i) {
+      const Observation o = history[slots[a][static_cast<std::size_t>(i)]];
+      x.col(i) = units_with_intercept(model(), theta(), o.context);
+      rewards[i] = o.reward;
+    }
+    regressions_[a] = BayesLogistic(regression_, x, rewards);
+  }
+}
+
+std::unique_ptr<const Policy> NeuralLogistic::snapshot() const {
+  return frozen(stage(), [model = model(), theta = theta_copy(), regressions = regressions_](
+                             ContextView x, Stream& stream, std::span<float> out) {
+    draw_values(model, theta, regressions, x, stream, out);
+  });
+}
+
+}  // namespace pits

@@ -1,0 +1,38 @@
+// Bayesian logistic regressions, one with intercept for each action, on the last hidden units of a network: neural
+// linear for rewards in 0..1. The network is trained on the cross-entropy; after each training the regressions are
+// fitted to all observations by Laplace's approximation, and every round in between updates the played action's.
+#pragma once
+
+#include "pits/agent/one_network.h"
+#include "pits/posterior/bayes_logistic.h"
+
+namespace pits {
+
+struct NeuralLogisticConfig {
+  NetworkConfig network{};
+  BayesLogisticConfig regression{};
+};
+Fields fields(NeuralLogisticConfig& config);
+NeuralLogisticConfig neural_logistic_preset(std::string_view name);
+
+class NeuralLogistic : public OneNetwork {
+ public:
+  NeuralLogistic(const NeuralLogisticConfig& config, const AgentSetup& setup);
+
+  Decision choose(const Query& query) const override;
+  std::unique_ptr<const Policy> snapshot() const override;
+
+  const BayesLogistic& regression(Action a) const { return regressions_[a]; }
+
+ private:
+  void on_event(const Feedback& event) override;
+  void on_training() override;
+
+  BayesLogisticConfig regression_;
+  std::vector<BayesLogistic> regressions_;  // (K)
+};
+
+// The last hidden units for a context, and 1.
+Eigen::VectorXd units_with_intercept(const RewardModel& model, std::span<const float> theta, ContextView x);
+
+}  // namespace pits

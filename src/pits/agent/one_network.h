@@ -1,0 +1,42 @@
+// What agents share that act on the one network they train, and learn something beside it.
+#pragma once
+
+#include "pits/agent/best_value.h"
+#include "pits/agent/network_agent.h"
+
+namespace pits {
+
+// The config of an agent that calls its NetworkConfig `network`, by the name of the network's preset.
+template <class Config>
+Config one_network_preset(std::string_view name) {
+  Config c;
+  c.network = network_preset(name);
+  return c;
+}
+
+class OneNetwork : public Agent {
+ public:
+  OneNetwork(const NetworkConfig& config, const AgentSetup& setup);
+
+  void learn(std::span<const Feedback> events) override;
+
+  const ParticlePosterior& posterior() const { return posterior_; }
+  const RewardModel& model() const { return posterior_.model(); }
+  std::span<const float> theta() const { return posterior_.particles().row(0); }
+
+ protected:
+  // After the event joined the history, before any training; after each training.
+  virtual void on_event(const Feedback&) {}
+  virtual void on_training() {}
+
+  Stage stage(bool random = true) const { return {setup_, config_.initial_pulls, posterior_.history().seen(), random}; }
+  std::vector<float> theta_copy() const { return {theta().begin(), theta().end()}; }
+  const AgentSetup& setup() const { return setup_; }
+
+ private:
+  NetworkConfig config_;
+  AgentSetup setup_;
+  ParticlePosterior posterior_;
+};
+
+}  // namespace pits

@@ -1,0 +1,40 @@
+// The design matrix of gradients, Z = λI + Σ g gᵀ, whole or its diagonal only: how well the observations so far pin a
+// network down in the direction g.
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <span>
+
+#include "pits/core/fields.h"
+
+namespace pits {
+
+enum class DesignKind { diagonal, full };
+template <>
+struct EnumNames<DesignKind> {
+  static const std::vector<std::string>& names();
+};
+
+struct DesignConfig {
+  DesignKind kind = DesignKind::diagonal;
+  double lambda = 1.0;
+};
+Fields fields(DesignConfig& config);
+
+class GradientDesign {
+ public:
+  static constexpr std::size_t largest_full = 2000;  // parameters; the whole matrix costs P² a decision and action
+
+  GradientDesign(const DesignConfig& config, std::size_t parameters);
+
+  void add(std::span<const float> g);
+  double norm(std::span<const float> g) const;  // √(gᵀ Z⁻¹ g)
+
+ private:
+  DesignKind kind_;
+  Eigen::VectorXd diagonal_;              // (P) where diagonal
+  Eigen::LLT<Eigen::MatrixXd> cholesky_;  // of Z where full
+};
+
+}  // namespace pits
