@@ -110,6 +110,29 @@ TEST_F(Mpi, WhatHasNoCellsIsDoneOnce) {
   }
 }
 
+// Two plans one after another, each with a directory of its own, and the tables made of them.
+TEST_F(Mpi, ReproductionHasTheSameBytes) {
+  const Scratch scratch;
+  const std::string some = "--only wheel --only posterior --steps 60 --realizations 2 --out ";
+  const auto where = [](Surroundings s) {
+    s.environment["CHROMIUM"] = "/bin/true";  // draws nothing
+    s.environment["PITS_DATA"] = std::nullopt;
+    s.environment["XDG_CACHE_HOME"] = "/nowhere";
+    return s;
+  };
+  const Outcome one = pits(words_of("reproduce " + some + (scratch / "one").string()), where({}));
+  const Outcome two = pits(words_of("reproduce " + some + (scratch / "two").string()), where(under_mpirun(2)));
+  expect_done(one);
+  expect_done(two);
+  for (const char* section : {"wheel", "posterior"})
+    expect_same_files(scratch / "one" / section, scratch / "two" / section);
+  const auto names = names_in(scratch / "one/tables");
+  EXPECT_EQ(names, names_in(scratch / "two/tables"));
+  for (const std::string& name : names) {
+    EXPECT_EQ(bytes_of(scratch / "one/tables" / name), bytes_of(scratch / "two/tables" / name)) << name;
+  }
+}
+
 class MpiLongRun : public LongRun {
  protected:
   MpiLongRun() : LongRun(12000) {}  // mpirun takes its time to pass a signal on

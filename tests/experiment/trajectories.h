@@ -13,6 +13,11 @@ inline void expect_same(const Trajectory& a, const Trajectory& b) {
   EXPECT_EQ(a.uniform_regret, b.uniform_regret);
   EXPECT_EQ(a.curve, b.curve);
   EXPECT_EQ(a.pulls, b.pulls);
+  ASSERT_EQ(a.readings.size(), b.readings.size());
+  for (std::size_t i = 0; i < a.readings.size(); ++i) {
+    EXPECT_EQ(a.readings[i].w2, b.readings[i].w2);
+    EXPECT_EQ(a.readings[i].floor, b.readings[i].floor);
+  }
 }
 
 inline void no_report(std::size_t) {}

@@ -87,14 +87,19 @@ Reproduction finish(std::vector<Work>& list, std::vector<MissingData> missing, c
   return r;
 }
 
+// The results are there already: a browser that fails costs the files of the figures, not the run.
 void draw_figures(const std::filesystem::path& out) {
-  const auto browser = find_browser();
-  if (!browser) {
-    fmt::print(stderr, "No Chromium here: the page's own buttons save its figures as SVG and PNG.\n");
-    return;
+  constexpr const char* otherwise = "the page's own buttons save its figures as SVG and PNG";
+  try {
+    if (const auto browser = find_browser()) {
+      const std::size_t count = export_figures(*browser, out / "report.html", out / "figures");
+      fmt::print(stderr, "{} figures as SVG and PNG: {}\n", count, std::filesystem::absolute(out / "figures").string());
+    } else {
+      fmt::print(stderr, "No Chromium here: {}.\n", otherwise);
+    }
+  } catch (const Error& e) {
+    fmt::print(stderr, "No files of the figures: {}; {}.\n", e.what(), otherwise);
   }
-  const std::size_t count = export_figures(*browser, out / "report.html", out / "figures");
-  fmt::print(stderr, "{} figures as SVG and PNG: {}\n", count, std::filesystem::absolute(out / "figures").string());
 }
 
 int reproduce(const ReproduceOptions& options, const Words& words, Executor& executor) {

@@ -2,6 +2,7 @@
 
 #include "pits/experiment/following_rank.h"
 #include "pits/experiment/leading_rank.h"
+#include "pits/experiment/trajectory_json.h"
 
 namespace pits {
 
@@ -11,23 +12,13 @@ std::unique_ptr<Executor> make_rank(std::unique_ptr<Mailbox> mail) {
 }
 
 Letter to_letter(std::size_t cell, const Trajectory& path) {
-  return {{"kind", "finished"},
-          {"cell", cell},
-          {"length", path.rounds},
-          {"regret", path.regret},
-          {"uniform_regret", path.uniform_regret},
-          {"curve", path.curve},
-          {"pulls", path.pulls},
-          {"seconds", path.seconds}};
+  return {{"kind", "finished"}, {"cell", cell}, {"trajectory", trajectory_json(path)}, {"seconds", path.seconds}};
 }
 
 Trajectory trajectory_in(const Letter& letter) {
-  return {.rounds = letter.at("length").get<std::size_t>(),
-          .regret = letter.at("regret").get<double>(),
-          .uniform_regret = letter.at("uniform_regret").get<double>(),
-          .curve = letter.at("curve").get<std::vector<double>>(),
-          .pulls = letter.at("pulls").get<std::vector<std::uint64_t>>(),
-          .seconds = letter.at("seconds").get<double>()};
+  Trajectory path = trajectory_from(letter.at("trajectory"));
+  path.seconds = letter.at("seconds").get<double>();
+  return path;
 }
 
 Error error_of(int exit_code, const std::string& message) {

@@ -6,6 +6,7 @@
 
 #include "pits/experiment/config_difference.h"
 #include "pits/experiment/npy.h"
+#include "pits/experiment/trajectory_json.h"
 
 namespace pits {
 namespace {
@@ -18,48 +19,21 @@ Json to_json(const Plan& plan, std::size_t index, const Trajectory& path) {
   Json json = {{"cell", index},
                {"agent", plan.agents()[cell.agent]},
                {"env", plan.environments()[cell.environment]},
-               {"realization", cell.realization},
-               {"rounds", path.rounds},
-               {"regret", path.regret},
-               {"uniform_regret", path.uniform_regret},
-               {"normalized_regret", path.normalized_regret()},
-               {"pulls", path.pulls},
-               {"curve", path.curve}};
-  if (!plan.probes()) return json;
-  for (const Reading& reading : path.readings) {
-    json["posterior_w2"].push_back(reading.w2);
-    json["posterior_floor"].push_back(reading.floor);
-  }
+               {"realization", cell.realization}};
+  json.update(trajectory_json(path));
   return json;
-}
-
-std::vector<Reading> readings_in(const Json& cell, std::size_t rounds) {
-  const auto w2 = cell.at("posterior_w2").get<std::vector<double>>();
-  const auto floor = cell.at("posterior_floor").get<std::vector<double>>();
-  if (w2.size() != probe_rounds(rounds).size() || floor.size() != w2.size()) {
-    throw bad_input("posterior_w2 has {} readings", w2.size());
-  }
-  std::vector<Reading> readings(w2.size());
-  for (std::size_t i = 0; i < w2.size(); ++i) readings[i] = {.w2 = w2[i], .floor = floor[i]};
-  return readings;
 }
 
 // Throws where the file is of another cell or its parts do not fit together.
 Trajectory from_json(const Plan& plan, std::size_t index, const Json& cell) {
-  Trajectory path;
-  path.rounds = cell.at("rounds").get<std::size_t>();
-  path.regret = cell.at("regret").get<double>();
-  path.uniform_regret = cell.at("uniform_regret").get<double>();
-  path.pulls = cell.at("pulls").get<std::vector<std::uint64_t>>();
-  path.curve = cell.at("curve").get<std::vector<double>>();
-  if (plan.probes()) path.readings = readings_in(cell, path.rounds);
+  Trajectory path = trajectory_from(cell);
   const Json expected = to_json(plan, index, path);
   for (const char* key : {"cell", "agent", "env", "realization"}) {
     if (cell.at(key) != expected.at(key))
       throw bad_input("{} is {}, not {}", key, cell.at(key).dump(), expected.at(key).dump());
   }
   if (path.rounds > plan.steps()) throw bad_input("rounds is {}, above {}", path.rounds, plan.steps());
-  if (path.curve.size() != curve_rounds(path.rounds).size()) throw bad_input("curve has {} points", path.curve.size());
+  if (plan.probes() == path.readings.empty()) throw bad_input("it has {} readings", path.readings.size());
   return path;
 }
 
