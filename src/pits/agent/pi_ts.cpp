@@ -115,6 +115,7 @@ void PiTs::learn(std::span<const Feedback> events) {
 
 bool PiTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
   const ParticlesView theta = posterior_.particles();
+  if (theta.rows() == 1) return false;  // a point is no distribution
   Network::Workspace workspace;
   std::vector<float> values(setup_.actions);
   posterior_.model().predict(theta.row(draw % theta.rows()), x, workspace, values);

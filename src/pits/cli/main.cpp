@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <system_error>
 
 #include "pits/cli/commands.h"
 #include "pits/cli/usage.h"
@@ -24,10 +26,18 @@ void force_wanted_simd_target() {
   }
 }
 
-// Results that did not reach a full disk or a closed pipe are a failure.
-int after_flushing(int exit_code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-  throw pits::failed("cannot write to the standard output: {}", std::strerror(errno));
+// Results that did not reach a full disk or a closed pipe are a failure, found when the buffer is full or at the end.
+int flushed(const std::function<int()>& command) {
+  std::string reason;
+  try {
+    const int exit_code = command();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+    reason = std::strerror(errno);
+  } catch (const std::system_error& e) {
+    if (std::ferror(stdout) == 0) throw;
+    reason = e.code().message();
+  }
+  throw pits::failed("cannot write to the standard output: {}", reason);
 }
 
 int run_command(int argc, char** argv, pits::Executor& executor) {
@@ -72,7 +82,7 @@ int say(const pits::Ending& ending) {
 
 pits::Ending ending_of(int argc, char** argv, pits::Executor& executor) {
   try {
-    return {.exit_code = after_flushing(run_command(argc, argv, executor))};
+    return {.exit_code = flushed([&] { return run_command(argc, argv, executor); })};
   } catch (...) {
     return pits::ending_of_current_exception();
   }
