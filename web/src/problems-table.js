@@ -9,7 +9,6 @@ const COLUMNS = {
   actions: (p) => p.actions,
   paper_contexts: (p) => p.paper_contexts,
   paper_actions: (p) => p.paper_actions,
-  rows: (p) => p.rows,
   note: (p) => p.note,
 };
 
@@ -30,15 +29,14 @@ function row(problem) {
     paperNumber(problem.contexts, problem.paper_contexts),
     number(problem.actions),
     paperNumber(problem.actions, problem.paper_actions),
-    number(problem.rows),
     element("td", { class: "text" }, problem.note ?? ""),
   );
 }
 
 export function problemsTable(problems) {
   const column = (name, attributes = {}) => element("th", { scope: "col", ...attributes }, name);
-  const groups = element("tr", { class: "groups" }, column("", { scope: null }), column("Context dimension", { scope: "colgroup", colspan: 2 }), column("Actions", { scope: "colgroup", colspan: 2 }), element("td", { colspan: 2 }));
-  const names = element("tr", {}, column("Problem"), ["ours", "paper", "ours", "paper", "Rows"].map((name) => column(name)), column("", { class: "text", "aria-label": "Note" }));
+  const groups = element("tr", { class: "groups" }, column("", { scope: null }), column("Context dimension", { scope: "colgroup", colspan: 2 }), column("Actions", { scope: "colgroup", colspan: 2 }), element("td", {}));
+  const names = element("tr", {}, column("Problem"), ["ours", "paper", "ours", "paper"].map((name) => column(name)), column("", { class: "text", "aria-label": "Note" }));
   return [
     framedTable("Table 1", element("thead", {}, groups, names), element("tbody", {}, problems.map(row))),
     element("p", { class: "buttons" }, csvButton("table-1", () => records(COLUMNS, problems))),

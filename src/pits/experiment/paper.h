@@ -1,6 +1,7 @@
 // What the paper printed: its Table 1 (problems) and Table 2 (normalised regret at T = 2000, 50 realizations).
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ struct PaperProblem {
 };
 // In the order of Table 2.
 const std::vector<PaperProblem>& paper_problems();
+
+inline constexpr std::size_t paper_rounds = 2000;
 
 struct PaperRegret {
   double mean;

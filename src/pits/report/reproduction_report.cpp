@@ -66,7 +66,6 @@ Json problems_data(const Reproduction& r) {
                 {"label", paper.label},
                 {"contexts", nullptr},
                 {"actions", nullptr},
-                {"rows", nullptr},
                 {"paper_contexts", paper.contexts},
                 {"paper_actions", paper.actions}};
     for (const SectionResult& result : r.sections) {

@@ -23,8 +23,8 @@ const SectionResult* find_section(const Reproduction& r, std::string_view id) {
 std::string number(double x, int digits = 2) { return std::isnan(x) ? "–" : fmt::format("{:.{}f}", x, digits); }
 
 std::string run_note(const Plan& plan) {
-  return fmt::format("{} realization{} of {} rounds, seed {}; uniform play is 100.", plan.realizations(),
-                     plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed());
+  return fmt::format("{} realization{} of {} rounds, seed {}", plan.realizations(), plan.realizations() == 1 ? "" : "s",
+                     plan.steps(), plan.seed());
 }
 
 std::vector<std::string> remark_notes(const SectionResult& result) {
@@ -110,7 +110,10 @@ TextTable regret_comparison(const Reproduction& r) {
   }
   table.notes = remark_notes(*benchmark);
   table.notes.insert(table.notes.begin(), "Normalised regret, mean ± standard deviation (standard error) over " +
-                                              run_note(*benchmark->plan));
+                                              run_note(*benchmark->plan) + "; uniform play is 100.");
+  if (benchmark->plan->steps() != paper_rounds) {
+    table.notes.push_back(fmt::format("The paper's figures are for {} rounds: not comparable.", paper_rounds));
+  }
   return table;
 }
 
@@ -125,7 +128,8 @@ TextTable section_table(const SectionResult& result, bool normalized) {
       table.rows.back().push_back(fmt::format("{} ± {}", number(s.mean), number(s.se)));
     }
   }
-  table.notes.insert(table.notes.begin(), "Mean ± standard error over " + run_note(*result.plan));
+  table.notes.insert(table.notes.begin(), "Mean ± standard error over " + run_note(*result.plan) +
+                                              (normalized ? "; uniform play is 100." : "."));
   return table;
 }
 
@@ -140,7 +144,7 @@ TextTable posterior_table(const SectionResult& result) {
     table.rows.push_back({"  floor on its rounds"});
     for (const double floor : row.posterior_floor) table.rows.back().push_back(number(floor, 4));
   }
-  table.notes.push_back("Root mean square over contexts and actions, mean over " + run_note(*result.plan));
+  table.notes.push_back("Root mean square over contexts and actions, mean over " + run_note(*result.plan) + ".");
   return table;
 }
 
