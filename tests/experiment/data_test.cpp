@@ -49,6 +49,7 @@ TEST_F(DataOfAPlan, IsNotNeededToReadARunAgain) {
   EXPECT_EQ(again.remarks(), (std::vector<std::string>{"first 3 of 5 rows", ""}));
   EXPECT_EQ(again.resolved(), resolved);
   SummaryRow row{};
+  row.curve_rounds = {3};
   row.environment = again.environments()[0];
   EXPECT_EQ(summary_line(again, row, false).at("remark"), "first 3 of 5 rows");
   row.environment = again.environments()[1];

@@ -101,6 +101,7 @@ TEST_F(TwoAgents, MakeALineOfJsonEach) {
   EXPECT_EQ(line["agent"], "lin-ts");
   EXPECT_EQ(line["env"], "wheel");
   EXPECT_EQ(line["steps"], 2);
+  EXPECT_EQ(line["rounds"], 2);
   EXPECT_EQ(line["realizations"], 2);
   EXPECT_EQ(line["seed"], 0);
   EXPECT_EQ(line["normalized_regret"]["mean"], 50.0);

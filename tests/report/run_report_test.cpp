@@ -95,6 +95,7 @@ TEST(RegretTable, CostIsOverTheRoundsThatWerePlayed) {
   auto rows = four_rows;
   for (SummaryRow& r : rows) r.curve_rounds = {5, 10};  // both problems ended after 10 of 100 rounds
   EXPECT_TRUE(lines_of(regret_table(plan_of(), rows, false)).at(1).ends_with(" 50.0"));
+  EXPECT_TRUE(regret_table(plan_of(), rows, false).ends_with("\nwheel,delta=0.95: ends after 10 rounds\n"));
   rows[2].seconds = nan;
   EXPECT_TRUE(lines_of(regret_table(plan_of(), rows, false)).at(1).ends_with(" -"));
 }

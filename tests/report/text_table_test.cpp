@@ -28,7 +28,7 @@ TEST(TextTable, LatexEscapesWhatLatexReads) {
             "Method & A\\_1 \\& B & $\\delta$ = 0.5 \\\\\n\\midrule\n"
             "$\\pi$-TS & 1.00 $\\pm$ 0.10 & 50\\% \\\\\n"
             "a, \"b\" & $-$2.0 &  \\\\\n"
-            "\\bottomrule\n\\end{tabular}\n% Mean ± se.\n");
+            "\\bottomrule\n\\multicolumn{3}{l}{\\footnotesize Mean $\\pm$ se.} \\\\\n\\end{tabular}\n");
 }
 
 TEST(TextTable, CsvQuotesByRfc4180) {

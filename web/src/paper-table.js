@@ -68,6 +68,7 @@ export function paperTable(table, steps) {
     framedTable("Table 2", element("thead", {}, head(table)), element("tbody", {}, table.agents.map((agent) => row(table, agent)))),
     remarked(table).length ? element("ol", { class: "remarks" }, remarked(table).map(({ label, remark }) => element("li", {}, `${label}: ${remark}.`))) : null,
     element("p", { class: "note" }, note),
+    table.comparable === false ? element("p", { class: "note" }, element("strong", {}, "The paper's figures are for another number of rounds: they do not compare with ours.")) : null,
     ...copyButtons(table),
   ];
 }

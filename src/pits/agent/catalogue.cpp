@@ -35,8 +35,9 @@ AgentEntry agent(std::string name, std::string summary, std::vector<Preset> pres
 }
 
 std::vector<Preset> showdown_presets() {
-  return {{"showdown", "as the showdown of Riquelme et al. (2018) ran it: the step size never starts anew"},
-          {"showdown-reset", "as the showdown meant it: every training starts the step size anew"}};
+  return {{"showdown",
+           "network and training of the showdown (Riquelme et al. 2018) as it ran: the step size never starts anew"},
+          {"showdown-reset", "as the showdown meant them: every training starts the step size anew"}};
 }
 
 }  // namespace

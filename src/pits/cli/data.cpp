@@ -153,14 +153,14 @@ class DownloadProgress {
   std::uint64_t total_ = 0, done_ = 0;
 };
 
-// The whole file, verified, where it already is; nothing where it must be fetched.
+// The file, verified, where it already is, an accepted part too; nothing where it must be fetched.
 std::optional<Path> already_here(const DataFile& file, const std::string& data_dir) {
   const auto found = locate_data_file(file, data_dir);
   if (!found) return std::nullopt;
   try {
     const Content content = check_content(file, *found, found->string(), [](std::string_view) {});
-    if (content.remark.empty()) return found;
-    fmt::print(stderr, "'{}' is a part: {}\n", found->string(), content.remark);
+    if (!content.remark.empty()) fmt::print(stderr, "'{}' is a part: {}\n", found->string(), content.remark);
+    return found;
   } catch (const Error& e) {
     fmt::print(stderr, "{}\n", e.what());
   }
@@ -175,6 +175,11 @@ bool fetch_file(const DataSet& set, const DataFile& file, const DataOptions& opt
     fmt::print("{}: already here: {}\n", set.name, here->string());
     return true;
   }
+  const Path target = directory / file.name;
+  if (const auto before = locate_data_file(file, options.data_dir); before && *before != target) {
+    throw bad_input("'{}' is damaged and comes before '{}' in the search order: remove it", before->string(),
+                    target.string());
+  }
   DownloadProgress progress;
   const auto content = fetch_data_file(
       set, file,
@@ -184,10 +189,7 @@ bool fetch_file(const DataSet& set, const DataFile& file, const DataOptions& opt
        .watch = {.stall_seconds = options.stall_timeout, .progress = std::ref(progress), .stop = &stop_flag()}});
   progress.finish();
   if (!content) return false;
-  fmt::print("{}: {}\n", set.name, (directory / file.name).string());
-  if (const auto first = locate_data_file(file, options.data_dir); first != directory / file.name) {
-    throw bad_input("'{}' comes before it in the search order: remove that file", first->string());
-  }
+  fmt::print("{}: {}\n", set.name, target.string());
   return true;
 }
 
@@ -197,13 +199,21 @@ int fetch(const DataOptions& options) {
   }
   if (!options.data_dir.empty()) create_directories_or_throw(options.data_dir);
   watch_signals();
+  std::optional<Error> first;
   for (const DataSet* set : chosen(options)) {
     for (const DataFile& file : set->files) {
-      if (fetch_file(*set, file, options)) continue;
+      try {
+        if (fetch_file(*set, file, options)) continue;
+      } catch (const Error& e) {  // the others may be had
+        if (first) fmt::print(stderr, "pits: {}\n", e.what());
+        if (!first) first = e;
+        continue;
+      }
       fmt::print(stderr, "interrupted; the same command goes on where this one stopped\n");
       return 130;
     }
   }
+  if (first) throw *first;
   return 0;
 }
 

@@ -32,8 +32,10 @@ void print_reproduction(const Reproduction& r, const std::filesystem::path& dire
     return;
   }
   for (const SectionResult& s : r.sections) {
-    const bool compared = s.section.id == "benchmark";
-    fmt::print("{}\n\n{}\n", s.section.title, as_text(compared ? regret_comparison(r) : section_table(s, true)));
+    const TextTable table = s.section.id == "benchmark"   ? regret_comparison(r)
+                            : s.section.id == "posterior" ? posterior_table(s)
+                                                          : section_table(s, true);
+    fmt::print("{}\n\n{}\n", s.section.title, as_text(table));
   }
   for (const MissingData& m : r.missing) fmt::print("Left out {}: {}\n", m.environment, m.reason);
   fmt::print("Report: {}\n", page);

@@ -74,7 +74,7 @@ void print_fields(const Json& item) {
   print_line(item);
   if (!item.contains("fields")) return;
   for (const Json& field : item["fields"]) {
-    fmt::print("  {:<20}{:<14}{}\n", field["name"].get<std::string>(), field["default"].get<std::string>(),
+    fmt::print("  {:<20}{:<20} {}\n", field["name"].get<std::string>(), field["default"].get<std::string>(),
                field["doc"].get<std::string>());
   }
 }

@@ -14,35 +14,8 @@ struct ReportOptions {
   bool json = false;
 };
 
-Plan read_plan(const std::filesystem::path& file) {
-  const auto resolved = read_json_file(file);
-  try {
-    return Plan::from_resolved(resolved);
-  } catch (const Error& e) {
-    throw bad_input("'{}': {}", file.string(), e.what());
-  }
-}
-
-// The rows of a run directory that has all its cells.
-std::vector<SummaryRow> finished_rows(const std::filesystem::path& path, const Plan& plan) {
-  const auto directory = RunDirectory::open(path, plan);
-  std::size_t missing = 0;
-  for (std::size_t i = 0; i < plan.cells(); ++i) missing += directory->has(i) ? 0 : 1;
-  if (missing == 0) return summarise(plan, *directory);
-  throw bad_input("'{}' lacks {} of {} cells; finish it with --resume", path.string(), missing, plan.cells());
-}
-
 int report_reproduction(const std::filesystem::path& path, bool json) {
-  Holdings holdings = read_holdings(path);
-  std::vector<std::unique_ptr<Plan>> plans;
-  Reproduction r{.sections = {}, .missing = std::move(holdings.missing), .origin = {}};
-  for (Section& section : holdings.sections) {
-    const std::filesystem::path run = path / section.id;
-    plans.push_back(std::make_unique<Plan>(read_plan(run / "run.json")));
-    std::vector<SummaryRow> rows = finished_rows(run, *plans.back());
-    r.sections.push_back({.section = std::move(section), .plan = plans.back().get(), .rows = std::move(rows)});
-  }
-  r.origin = read_origin(path / r.sections.front().section.id);
+  const Reproduction r = load_reproduction(path);
   write_reproduction(path, r);
   print_reproduction(r, path, json);
   return 0;
@@ -52,7 +25,7 @@ int report(const ReportOptions& options) {
   const std::filesystem::path path = options.directory;
   if (std::filesystem::exists(path / "reproduction.json")) return report_reproduction(path, options.json);
   if (!std::filesystem::exists(path / "run.json")) throw bad_input("'{}' holds no run.json", path.string());
-  const Plan plan = read_plan(path / "run.json");
+  const Plan plan = read_plan(path);
   const std::vector<SummaryRow> rows = finished_rows(path, plan);
   write_file_atomically(path / "report.html", run_page(plan, rows, read_origin(path)));
   if (options.json) {

@@ -11,7 +11,7 @@ namespace pits::cli {
 namespace {
 
 constexpr std::int64_t paper_realizations = 50;
-constexpr std::int64_t quick_realizations = 2;
+constexpr std::int64_t quick_realizations = 3;
 
 struct ReproduceOptions {
   std::string out, data_dir;
@@ -56,11 +56,18 @@ std::vector<Work> make_plans(std::vector<Section> sections, const ReproduceConfi
 }
 
 void open_directories(std::vector<Work>& list, const ReproduceOptions& options, const nlohmann::ordered_json& origin) {
+  if (!options.resume && std::filesystem::exists(std::filesystem::path(options.out) / "reproduction.json")) {
+    throw bad_input("'{}' already holds a reproduction; --resume goes on with it or adds to it", options.out);
+  }
   for (Work& work : list) {
     const std::filesystem::path path = std::filesystem::path(options.out) / work.section.id;
     work.directory = options.resume ? RunDirectory::resume(path, *work.plan, origin)
                                     : RunDirectory::create(path, *work.plan, origin);
   }
+}
+
+void say_missing(const std::vector<MissingData>& missing) {
+  for (const MissingData& m : missing) fmt::print(stderr, "Leaving out {}: {}\n", m.environment, m.reason);
 }
 
 void run_all(Executor& executor, std::vector<Work>& list, int threads) {
@@ -75,15 +82,17 @@ void run_all(Executor& executor, std::vector<Work>& list, int threads) {
   }
 }
 
-Reproduction finish(std::vector<Work>& list, std::vector<MissingData> missing, const ReproduceOptions& options) {
-  Reproduction r{.sections = {}, .missing = std::move(missing), .origin = {}};
+// What this call ran, beside what DIR held before.
+Reproduction finish(std::vector<Work> list, const std::vector<MissingData>& missing, const std::filesystem::path& out) {
+  std::vector<Section> sections;
   for (Work& work : list) {
-    std::vector<SummaryRow> rows = summarise(*work.plan, *work.directory);
-    write_outcome(*work.directory, *work.plan, rows);
-    r.sections.push_back({.section = work.section, .plan = work.plan.get(), .rows = std::move(rows)});
+    write_outcome(*work.directory, *work.plan, summarise(*work.plan, *work.directory));
+    work.directory.reset();  // unlocked, to be read again
+    sections.push_back(work.section);
   }
-  r.origin = read_origin(list.front().directory->path());
-  write_reproduction(options.out, r);
+  add_holdings(out, sections, missing);
+  Reproduction r = load_reproduction(out);
+  write_reproduction(out, r);
   return r;
 }
 
@@ -117,6 +126,7 @@ int reproduce(const ReproduceOptions& options, const Words& words, Executor& exe
   std::vector<Section> sections = select_sections(only);
   const std::vector<MissingData> missing = drop_missing_data(sections, only, options.data_dir);
   if (sections.empty()) throw bad_input("no data for any of the problems: {}", missing.front().reason);
+  if (executor.leads()) say_missing(missing);
   std::vector<Work> list = make_plans(std::move(sections), config);
   watch_signals();
   if (!executor.leads()) {
@@ -130,7 +140,7 @@ int reproduce(const ReproduceOptions& options, const Words& words, Executor& exe
     fmt::print(stderr, "interrupted; the same command with --resume goes on where this one stopped\n");
     return 130;
   }
-  const Reproduction r = finish(list, missing, options);
+  const Reproduction r = finish(std::move(list), missing, options.out);
   draw_figures(options.out);
   print_reproduction(r, options.out, options.json);
   return 0;
@@ -142,7 +152,7 @@ std::function<int()> add_reproduce(CLI::App& app, const Words& words, Executor& 
   auto* command = app.add_subcommand("reproduce", "Run the paper's benchmark: every table and figure on one page");
   auto options = std::make_shared<ReproduceOptions>();
   command->add_option("--out", options->out, "directory for the page, tables, figures and runs")->required();
-  command->add_flag("--quick", options->quick, "2 realizations instead of 50: minutes instead of hours");
+  command->add_flag("--quick", options->quick, "3 realizations instead of 50: minutes instead of hours");
   command->add_option("--realizations", options->realizations, "independent repetitions R (default 50)");
   command
       ->add_option("--only", options->only,

@@ -1,6 +1,7 @@
 #include "pits/experiment/reproduction.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "pits/data/catalogue.h"
 #include "pits/experiment/paper.h"
@@ -126,48 +127,57 @@ std::vector<Section> paper_sections() { return {benchmark(), ablation(), linear(
 
 std::vector<Section> select_sections(const std::vector<std::string>& only) {
   std::vector<Section> all = paper_sections();
+  if (only.empty()) return all;
   const Names names(all);
-  std::vector<std::string> sections, problems;
+  const auto given = [&](const std::string& name) { return Names::contains(only, name); };
   for (const std::string& name : only) {
-    if (Names::contains(names.sections, name)) {
-      sections.push_back(name);
-    } else if (Names::contains(names.problems, name)) {
-      problems.push_back(name);
-    } else {
-      std::vector<std::string> known = names.sections;
-      known.insert(known.end(), names.problems.begin(), names.problems.end());
-      throw unknown_name("name after --only", name, known);
-    }
+    if (Names::contains(names.sections, name) || Names::contains(names.problems, name)) continue;
+    std::vector<std::string> known = names.sections;
+    known.insert(known.end(), names.problems.begin(), names.problems.end());
+    throw unknown_name("name after --only", name, known);
   }
-  const auto asked = [&](const std::string& name) { return sections.empty() || Names::contains(sections, name); };
-  std::erase_if(all.front().figures, [&](const std::string& figure) { return !asked(figure); });
-  std::erase_if(all, [&](const Section& s) { return s.id == "benchmark" ? s.figures.empty() : !asked(s.id); });
+  const auto named = [&](const Section& s) {
+    return s.id == "benchmark" ? std::ranges::any_of(s.figures, given) : given(s.id);
+  };
+  // Problems that some named section has restrict that section; the others bring in their own.
+  std::vector<std::string> placed;
+  for (const Section& section : all) {
+    if (!named(section)) continue;
+    for (const Shown& env : section.environments) placed.push_back(problem_of(env));
+  }
   for (Section& section : all) {
-    std::erase_if(section.environments, [&](const Shown& environment) {
-      return !problems.empty() && !Names::contains(problems, problem_of(environment));
-    });
+    const bool here = named(section);
+    const auto pure = [&](const Shown& env) {
+      const std::string name = problem_of(env);
+      return given(name) && Names::contains(names.problems, name) && (here || !Names::contains(placed, name));
+    };
+    const bool restricted = std::ranges::any_of(section.environments, pure);
+    if (here && section.id == "benchmark") std::erase_if(section.figures, std::not_fn(given));
+    if (here && !restricted) continue;
+    std::erase_if(section.environments,
+                  [&](const Shown& env) { return !pure(env) && !(here && given(problem_of(env))); });
   }
   std::erase_if(all, [](const Section& section) { return section.environments.empty(); });
-  if (all.empty()) throw bad_input("--only leaves nothing: no such problem in those sections");
   return all;
 }
 
 std::vector<MissingData> drop_missing_data(std::vector<Section>& sections, const std::vector<std::string>& asked,
                                            const std::string& data_dir) {
+  data_directories(data_dir);  // a directory that was named and is not there is an error, not missing data
   std::vector<MissingData> missing;
   for (Section& section : sections) {
     std::erase_if(section.environments, [&](const Shown& environment) {
       const std::string name = problem_of(environment);
       if (!is_data_set(name)) return false;
       const DataSet& set = find_data_set(name);
-      try {
-        for (const DataFile& file : set.files) find_data_file(set, file, data_dir);
-        return false;
-      } catch (const Error& e) {
-        if (Names::contains(asked, name)) throw;
-        missing.push_back({.section = section.id, .environment = name, .reason = e.what()});
-        return true;
-      }
+      const auto absent = std::ranges::find_if(
+          set.files, [&](const DataFile& file) { return !locate_data_file(file, data_dir).has_value(); });
+      if (absent == set.files.end()) return false;
+      if (Names::contains(asked, name)) find_data_file(set, *absent, data_dir);  // throws
+      missing.push_back({.section = section.id,
+                         .environment = name,
+                         .reason = fmt::format("{} is not here; 'pits data fetch {}' gets it", absent->name, name)});
+      return true;
     });
   }
   std::erase_if(sections, [](const Section& section) { return section.environments.empty(); });

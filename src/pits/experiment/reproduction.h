@@ -32,8 +32,8 @@ struct Section {
 
 std::vector<Section> paper_sections();
 
-// Sections and problems by name: "table", "box" and "curves" mean the benchmark; the name of a problem keeps only that
-// problem. No name: everything. An unknown name is an Error.
+// Sections and problems by name: "table", "box" and "curves" mean the benchmark. A problem restricts the named sections
+// that have it, or brings in its own; "wheel" and "linear" are both. No name: everything. An unknown one is an Error.
 std::vector<Section> select_sections(const std::vector<std::string>& only);
 
 // A problem whose data is not here.

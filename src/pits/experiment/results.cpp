@@ -140,7 +140,7 @@ void RunDirectory::collect() const {
     Json cell = to_json(plan_, i, path);
     cell.erase("curve");
     lines.write(cell.dump() + "\n");
-    std::ranges::fill(row, std::numeric_limits<double>::quiet_NaN());  // a problem may end before T
+    std::ranges::fill(row, std::numeric_limits<double>::quiet_NaN());  // a problem may end before it has as many points
     std::ranges::copy(path.curve, row.begin());
     curves.write(npy_row(row));
   }

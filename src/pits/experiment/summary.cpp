@@ -121,6 +121,7 @@ nlohmann::ordered_json summary_line(const Plan& plan, const SummaryRow& row, boo
       {"agent", row.agent},
       {"env", row.environment},
       {"steps", plan.steps()},
+      {"rounds", row.curve_rounds.back()},
       {"realizations", plan.realizations()},
       {"seed", plan.seed()},
       {"normalized_regret", {{"mean", n.mean}, {"std", n.std}, {"se", n.se}, {"median", n.median}}},

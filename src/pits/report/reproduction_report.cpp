@@ -105,50 +105,7 @@ void write_table(const std::filesystem::path& stem, const TextTable& table) {
   write(".csv", as_csv(table));
 }
 
-Json holdings_json(const Reproduction& r) {
-  Json sections = Json::array(), missing = missing_json(r);
-  for (const SectionResult& result : r.sections) {
-    Json environments = Json::array();
-    for (const Shown& env : result.section.environments) environments.push_back(env.spec);
-    sections.push_back(
-        {{"id", result.section.id}, {"environments", environments}, {"figures", result.section.figures}});
-  }
-  return {{"version", version}, {"sections", sections}, {"missing", missing}};
-}
-
-// The paper's section of that name with the problems and figures that were run.
-Section section_in(const Json& entry) {
-  const auto sections = paper_sections();
-  const auto found = std::ranges::find(sections, entry.at("id").get<std::string>(), &Section::id);
-  if (found == sections.end()) throw bad_input("unknown section {}", entry.at("id").dump());
-  Section section = *found;
-  const auto environments = entry.at("environments").get<std::vector<std::string>>();
-  std::erase_if(section.environments,
-                [&](const Shown& env) { return std::ranges::find(environments, env.spec) == environments.end(); });
-  section.figures = entry.at("figures").get<std::vector<std::string>>();
-  return section;
-}
-
 }  // namespace
-
-Holdings read_holdings(const std::filesystem::path& directory) {
-  const std::filesystem::path file = directory / "reproduction.json";
-  const Json json = read_json_file(file);
-  try {
-    Holdings holdings;
-    for (const Json& entry : json.at("sections")) holdings.sections.push_back(section_in(entry));
-    for (const Json& m : json.at("missing")) {
-      holdings.missing.push_back(
-          {m.at("section").get<std::string>(), m.at("env").get<std::string>(), m.at("reason").get<std::string>()});
-    }
-    if (holdings.sections.empty()) throw bad_input("it names no section");
-    return holdings;
-  } catch (const Json::exception& e) {
-    throw bad_input("'{}' is damaged: {}", file.string(), e.what());
-  } catch (const Error& e) {
-    throw bad_input("'{}' is damaged: {}", file.string(), e.what());
-  }
-}
 
 Json reproduction_data(const Reproduction& r) {
   const Plan& plan = *r.sections.front().plan;
@@ -193,7 +150,6 @@ void write_reproduction(const std::filesystem::path& directory, const Reproducti
     write_table(tables / (id + "-normalized-regret"), section_table(result, true));
     write_table(tables / (id + "-regret"), section_table(result, false));
   }
-  write_file_atomically(directory / "reproduction.json", holdings_json(r).dump(2) + "\n");
   write_file_atomically(directory / "report.html", render_page(reproduction_data(r)));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace pits {
 
 struct SectionResult {
   Section section;
-  const Plan* plan;
+  std::shared_ptr<const Plan> plan;
   std::vector<SummaryRow> rows;
 };
 
@@ -38,15 +39,17 @@ nlohmann::ordered_json comparison_json(const Reproduction& r);
 // Follows web/README.md, kind "reproduce".
 nlohmann::ordered_json reproduction_data(const Reproduction& r);
 
-// DIR/report.html, DIR/tables/*.{txt,md,tex,csv,json} and DIR/reproduction.json, which says what DIR holds. Only the
-// page has anything that differs from run to run.
+// DIR/report.html and DIR/tables/*.{txt,md,tex,csv,json}. Only the page has anything that differs from run to run.
 void write_reproduction(const std::filesystem::path& directory, const Reproduction& r);
 
-// What DIR/reproduction.json says: the sections and their figures, and the data that was missing.
-struct Holdings {
-  std::vector<Section> sections;
-  std::vector<MissingData> missing;
-};
-Holdings read_holdings(const std::filesystem::path& directory);
+// Adds sections to what DIR/reproduction.json says DIR holds; those of the same name are replaced.
+void add_holdings(const std::filesystem::path& directory, const std::vector<Section>& sections,
+                  const std::vector<MissingData>& missing);
+// All that DIR holds, from its run directories; a section that lacks cells is an Error.
+Reproduction load_reproduction(const std::filesystem::path& directory);
+
+// The plan and the rows of a run directory that has all its cells.
+Plan read_plan(const std::filesystem::path& directory);
+std::vector<SummaryRow> finished_rows(const std::filesystem::path& directory, const Plan& plan);
 
 }  // namespace pits

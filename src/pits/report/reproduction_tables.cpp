@@ -36,20 +36,35 @@ std::vector<std::string> remark_notes(const SectionResult& result) {
   return notes;
 }
 
+// One column for each problem; a file of bare numbers has the remark in the column's name.
+void add_environments(const SectionResult& result, TextTable& table) {
+  table.csv_header = table.header;
+  const std::vector<std::string> remarks = result.plan->remarks();
+  for (std::size_t e = 0; e < remarks.size(); ++e) {
+    const std::string& label = result.section.environments[e].label;
+    table.header.push_back(label);
+    table.csv_header.push_back(remarks[e].empty() ? label : fmt::format("{} ({})", label, remarks[e]));
+  }
+}
+
 }  // namespace
 
 TextTable problems_table(const Reproduction& r) {
-  TextTable table{.header = {"Problem", "Contexts", "paper", "Actions", "paper"}, .rows = {}};
+  TextTable table{.header = {"Problem", "Contexts", "paper", "Actions", "paper", "Note"}, .rows = {}};
   const SectionResult* benchmark = find_section(r, "benchmark");
   if (benchmark == nullptr) return table;
   const auto shapes = benchmark->plan->shapes();
+  const auto remarks = benchmark->plan->remarks();
   for (std::size_t e = 0; e < shapes.size(); ++e) {
     const std::string& name = benchmark->section.environments[e].spec;
     const auto paper = std::ranges::find(paper_problems(), name, &PaperProblem::environment);
-    table.rows.push_back({paper->label, fmt::format("{}", shapes[e].contexts), fmt::format("{}", paper->contexts),
-                          fmt::format("{}", shapes[e].actions), fmt::format("{}", paper->actions)});
     const bool same = static_cast<int>(shapes[e].contexts) == paper->contexts;
-    if (!same && !paper->note.empty()) table.notes.push_back(paper->label + ": " + paper->note + ".");
+    std::vector<std::string> notes;
+    if (!remarks[e].empty()) notes.push_back(remarks[e]);
+    if (!same && !paper->note.empty()) notes.push_back(paper->note);
+    table.rows.push_back({paper->label, fmt::format("{}", shapes[e].contexts), fmt::format("{}", paper->contexts),
+                          fmt::format("{}", shapes[e].actions), fmt::format("{}", paper->actions),
+                          fmt::format("{}", fmt::join(notes, "; "))});
   }
   return table;
 }
@@ -59,7 +74,9 @@ Json comparison_json(const Reproduction& r) {
   if (benchmark == nullptr) return nullptr;
   const Section& section = benchmark->section;
   const auto remarks = benchmark->plan->remarks();
-  Json table = {{"agents", Json::array()}, {"environments", Json::array()}, {"cells", Json::array()}};
+  const bool comparable = benchmark->plan->steps() == paper_rounds;
+  Json table = {
+      {"comparable", comparable}, {"agents", Json::array()}, {"environments", Json::array()}, {"cells", Json::array()}};
   for (const Shown& agent : section.agents) {
     const Json of = agent.variant_of.empty() ? Json(nullptr) : Json(agent.variant_of);
     table["agents"].push_back({{"agent", agent.spec}, {"label", agent.label}, {"variant_of", of}});
@@ -81,8 +98,8 @@ Json comparison_json(const Reproduction& r) {
                                 {"realizations", benchmark->plan->realizations()},
                                 {"paper_mean", known(paper ? paper->mean : 0.0)},
                                 {"paper_spread", known(paper ? paper->spread : 0.0)},
-                                {"difference", known(difference)},
-                                {"difference_se", known(difference / s.se)}});
+                                {"difference", comparable ? known(difference) : Json(nullptr)},
+                                {"difference_se", comparable ? known(difference / s.se) : Json(nullptr)}});
     }
   }
   return table;
@@ -93,25 +110,25 @@ TextTable regret_comparison(const Reproduction& r) {
   const SectionResult* benchmark = find_section(r, "benchmark");
   if (benchmark == nullptr) return table;
   const Section& section = benchmark->section;
-  for (const Shown& env : section.environments) table.header.push_back(env.label);
+  const bool comparable = benchmark->plan->steps() == paper_rounds;
+  add_environments(*benchmark, table);
   for (const Shown& agent : section.agents) {
     std::vector<std::string> ours = {agent.label, "ours"}, theirs = {"", "paper"}, difference = {"", "difference / se"};
     for (const Shown& env : section.environments) {
       const Statistics& s = row_of(*benchmark, agent.spec, env.spec).normalized_regret;
       ours.push_back(fmt::format("{} ± {} ({})", number(s.mean), number(s.std), number(s.se)));
-      const auto paper = paper_regret(agent.spec, env.spec);
+      const auto paper = paper_regret(agent.variant_of.empty() ? agent.spec : agent.variant_of, env.spec);
       theirs.push_back(paper ? fmt::format("{:.2f} ± {:.2f}", paper->mean, paper->spread) : "");
-      difference.push_back(paper ? number((s.mean - paper->mean) / s.se, 1) : "");
+      difference.push_back(paper && comparable ? number((s.mean - paper->mean) / s.se, 1) : "");
     }
     table.rows.push_back(ours);
-    if (!agent.variant_of.empty()) continue;
     table.rows.push_back(theirs);
     table.rows.push_back(difference);
   }
   table.notes = remark_notes(*benchmark);
   table.notes.insert(table.notes.begin(), "Normalised regret, mean ± standard deviation (standard error) over " +
                                               run_note(*benchmark->plan) + "; uniform play is 100.");
-  if (benchmark->plan->steps() != paper_rounds) {
+  if (!comparable) {
     table.notes.push_back(fmt::format("The paper's figures are for {} rounds: not comparable.", paper_rounds));
   }
   return table;
@@ -119,7 +136,7 @@ TextTable regret_comparison(const Reproduction& r) {
 
 TextTable section_table(const SectionResult& result, bool normalized) {
   TextTable table{.header = {normalized ? "Normalised regret" : "Regret"}, .rows = {}, .notes = remark_notes(result)};
-  for (const Shown& env : result.section.environments) table.header.push_back(env.label);
+  add_environments(result, table);
   for (const Shown& agent : result.section.agents) {
     table.rows.push_back({agent.label});
     for (const Shown& env : result.section.environments) {

@@ -74,6 +74,8 @@ std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, 
   const std::vector<std::string> environments = plan.environments();
   const std::vector<std::string> remarks = plan.remarks();
   for (std::size_t i = 0; i < remarks.size(); ++i) {
+    const std::size_t rounds = row_of(rows, agents.front(), environments[i]).curve_rounds.back();
+    if (rounds < plan.steps()) table += fmt::format("{}: ends after {} rounds\n", environments[i], rounds);
     if (!remarks[i].empty()) table += fmt::format("{}: {}\n", environments[i], remarks[i]);
   }
   return table;

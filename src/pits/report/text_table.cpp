@@ -97,11 +97,17 @@ std::string as_markdown(const TextTable& table) {
 
 std::string as_latex(const TextTable& table) {
   std::string out = fmt::format("\\begin{{tabular}}{{l{}}}\n\\toprule\n", std::string(table.header.size() - 1, 'r'));
-  out += lines(table, latex_word, " & ", "", " \\\\", "\\midrule\n") + "\\bottomrule\n\\end{tabular}\n";
-  for (const std::string& note : table.notes) out += "% " + note + "\n";
-  return out;
+  out += lines(table, latex_word, " & ", "", " \\\\", "\\midrule\n") + "\\bottomrule\n";
+  for (const std::string& note : table.notes) {
+    out += fmt::format("\\multicolumn{{{}}}{{l}}{{\\footnotesize {}}} \\\\\n", table.header.size(), latex_word(note));
+  }
+  return out + "\\end{tabular}\n";
 }
 
-std::string as_csv(const TextTable& table) { return lines(table, csv_word, ",", "", "", ""); }
+std::string as_csv(const TextTable& table) {
+  TextTable given = table;
+  if (!table.csv_header.empty()) given.header = table.csv_header;
+  return lines(given, csv_word, ",", "", "", "");
+}
 
 }  // namespace pits
