@@ -113,7 +113,7 @@ TEST_F(Mpi, WhatHasNoCellsIsDoneOnce) {
 // Two plans one after another, each with a directory of its own, and the tables made of them.
 TEST_F(Mpi, ReproductionHasTheSameBytes) {
   const Scratch scratch;
-  const std::string some = "--only wheel --only posterior --steps 60 --realizations 2 --out ";
+  const std::string some = "--only wheel --only posterior --steps 30 --realizations 1 --out ";
   const auto where = [](Surroundings s) {
     s.environment["CHROMIUM"] = "/bin/true";  // draws nothing
     s.environment["PITS_DATA"] = std::nullopt;
@@ -135,7 +135,7 @@ TEST_F(Mpi, ReproductionHasTheSameBytes) {
 
 class MpiLongRun : public LongRun {
  protected:
-  MpiLongRun() : LongRun(12000) {}  // mpirun takes its time to pass a signal on
+  MpiLongRun() : LongRun(8000) {}  // mpirun takes its time to pass a signal on
 
   void SetUp() override {
     if (!why_no_mpi().empty()) GTEST_SKIP() << why_no_mpi();

@@ -34,9 +34,10 @@ class BayesLogistic {
  private:
   void set_precision(const Eigen::MatrixXd& precision);
   bool is_diagonal_;
-  Eigen::VectorXd mean_;                  // m
-  Eigen::VectorXd diagonal_;              // P where it is diagonal, else empty
-  Eigen::LLT<Eigen::MatrixXd> cholesky_;  // of P where it is not
+  Eigen::VectorXd mean_;      // m
+  Eigen::VectorXd diagonal_;  // P where it is diagonal, else empty
+  // Of P where it is not; else of an empty matrix, for Eigen leaves one without a matrix uninitialised.
+  Eigen::LLT<Eigen::MatrixXd> cholesky_{Eigen::MatrixXd(0, 0)};
 };
 
 }  // namespace pits

@@ -33,8 +33,9 @@ class GradientDesign {
 
  private:
   DesignKind kind_;
-  Eigen::VectorXd diagonal_;              // (P) where diagonal
-  Eigen::LLT<Eigen::MatrixXd> cholesky_;  // of Z where full
+  Eigen::VectorXd diagonal_;  // (P) where diagonal
+  // Of Z where full; else of an empty matrix, for Eigen leaves one without a matrix uninitialised.
+  Eigen::LLT<Eigen::MatrixXd> cholesky_{Eigen::MatrixXd(0, 0)};
 };
 
 }  // namespace pits
