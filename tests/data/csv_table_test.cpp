@@ -80,6 +80,13 @@ TEST_F(CsvTable, ColumnsCanBeMadeCategoricalOrDropped) {
   expect_mentions(labelled_error(pets, "kind", {.drop = "colr"}), {"'colr'", "did you mean 'colour'"});
 }
 
+TEST_F(CsvTable, NumbersOutOfRangeAreNoCategories) {
+  for (const char* bad : {"1e300", "1e999", "nan", "inf"}) {
+    expect_mentions(labelled_error(std::string("x,kind\n") + bad + ",a\n4,b\n", "kind"),
+                    {bad, "finite number", "line 2"});
+  }
+}
+
 TEST_F(CsvTable, MissingValuesAreOneLevelOrRefused) {
   const char* const text = "age,colour,kind\n3,?,dog\n5,,cat\n1,NA,cat\n2,red,cat\n";
   EXPECT_EQ(dense(*labelled(text, "kind")), (Dense{{3, 1, 0}, {5, 1, 0}, {1, 1, 0}, {2, 0, 1}}));

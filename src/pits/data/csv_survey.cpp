@@ -42,6 +42,13 @@ char delimiter_of(Delimiter wanted, std::string_view line) {
   return frequent_delimiter(line);
 }
 
+// A number that is out of range or not finite is a mistake in a column of numbers, not the name of a category.
+bool written_as_number(std::string_view field) {
+  double value = 0.0;
+  const auto [stop, status] = std::from_chars(field.data(), field.data() + field.size(), value);
+  return is_number(field) || (status != std::errc::invalid_argument && stop == field.data() + field.size());
+}
+
 // Looks at the rows as they come; the first is held back until the second tells whether it is a header.
 class Surveyor {
  public:
@@ -102,7 +109,7 @@ class Surveyor {
 
   void look_at(std::span<const std::string_view> fields) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (survey_.numeric[i] != 0 && !is_missing(fields[i]) && !is_number(fields[i])) survey_.numeric[i] = 0;
+      if (survey_.numeric[i] != 0 && !is_missing(fields[i]) && !written_as_number(fields[i])) survey_.numeric[i] = 0;
     }
     ++survey_.rows;
   }
