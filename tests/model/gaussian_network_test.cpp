@@ -79,7 +79,8 @@ TEST(GaussianNetwork, WithoutNoiseIsTheNetworkOfItsMeans) {
   GaussianNetwork::Workspace w;
   w.noise.reshape(p.network.draws(), 20);
   p.network.forward({p.mean, p.variance}, p.batch, w, out);
-  EXPECT_EQ(out, expected);
+  // The biases come last in the one and first in the other: two roundings of up to eight terms of size 4 at most.
+  for (std::size_t b = 0; b < out.size(); ++b) EXPECT_NEAR(out[b], expected[b], 2 * 8 * 4 * 0x1p-23);
 
   const std::vector<float> none(p.variance.size(), 0.0F);
   const std::vector<float> x = {0.3F, -1.0F, 2.0F, 0.1F};

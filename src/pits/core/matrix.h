@@ -103,6 +103,46 @@ class Matrix {
   std::size_t cols_ = 0;
 };
 
+// An owned matrix for column panels: wide rows start an odd number of cache lines apart. Where rows lie a power of two
+// apart, the rows of a panel share few sets of the L1 cache and push one another out.
+template <class T>
+class PaddedMatrix {
+ public:
+  PaddedMatrix() = default;
+  PaddedMatrix(std::size_t rows, std::size_t cols) { reshape(rows, cols); }
+
+  // Contents are undefined where the shape changes, and stay where it does not.
+  void reshape(std::size_t rows, std::size_t cols) {
+    rows_ = rows;
+    cols_ = cols;
+    stride_ = padded(cols);
+    storage_.resize(rows * stride_);
+  }
+
+  std::size_t rows() const { return rows_; }
+  std::size_t cols() const { return cols_; }
+  std::size_t size() const { return rows_ * cols_; }
+  T& operator()(std::size_t i, std::size_t j) { return storage_[i * stride_ + j]; }
+  const T& operator()(std::size_t i, std::size_t j) const { return storage_[i * stride_ + j]; }
+  std::span<T> row(std::size_t i) { return {storage_.data() + i * stride_, cols_}; }
+  std::span<const T> row(std::size_t i) const { return {storage_.data() + i * stride_, cols_}; }
+  MatrixView<T> view() { return {storage_.data(), rows_, cols_, stride_}; }
+  ConstMatrixView<T> view() const { return {storage_.data(), rows_, cols_, stride_}; }
+  operator MatrixView<T>() { return view(); }
+  operator ConstMatrixView<T>() const { return view(); }
+
+ private:
+  static std::size_t padded(std::size_t cols) {
+    constexpr std::size_t line = 64 / sizeof(T);
+    return cols < 4 * line ? cols : ((cols + line - 1) / line | 1) * line;
+  }
+
+  AlignedVector<T> storage_;
+  std::size_t rows_ = 0;
+  std::size_t cols_ = 0;
+  std::size_t stride_ = 0;
+};
+
 // The block of particles, (M,P).
 using Particles = Matrix<float>;
 using ParticlesView = ConstMatrixView<float>;

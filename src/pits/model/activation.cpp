@@ -4,28 +4,13 @@
 #define HWY_TARGET_INCLUDE "pits/model/activation.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h must come before highway.h
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
+
+#include "pits/model/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace pits {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::ScalableTag<float>;
-using Vector = hn::Vec<Tag>;
-
-struct Relu {
-  static HWY_INLINE Vector value(Vector z) { return hn::Max(z, hn::Zero(Tag())); }
-  static HWY_INLINE Vector times_slope(Vector a, Vector delta) {
-    return hn::IfThenElseZero(hn::Gt(a, hn::Zero(Tag())), delta);
-  }
-};
-
-struct Tanh {
-  static HWY_INLINE Vector value(Vector z) { return hn::Tanh(Tag(), z); }
-  static HWY_INLINE Vector times_slope(Vector a, Vector delta) { return hn::NegMulAdd(hn::Mul(a, a), delta, delta); }
-};
 
 // The last, partial vector takes the way over a buffer, so that nothing outside z is touched.
 template <class F>

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "pits/core/kernels.h"
+#include "pits/model/layer_kernels.h"
 #include "pits/model/layer_views.h"
 #include "pits/model/perturbation.h"
 
@@ -13,7 +13,9 @@ namespace {
 
 void square(ConstMatrixView<float> x, Matrix<float>& out) {
   if (out.rows() != x.rows() || out.cols() != x.cols()) out.reshape(x.rows(), x.cols());
-  std::ranges::transform(x.flat(), out.data(), [](float v) { return v * v; });
+  for (std::size_t i = 0; i < x.rows(); ++i) {
+    std::ranges::transform(x.row(i), out.row(i).begin(), [](float v) { return v * v; });
+  }
 }
 
 // out ← a ⊙ b
@@ -103,7 +105,7 @@ void GaussianNetwork::backward_output(const GaussianWeights& q, const Minibatch&
     const std::size_t row = last.weights + g.action * last.inputs;
     add_product_transposed(input.columns(g.first, g.count), d, column(gradient.mean.data() + row, last.inputs));
     add_product_transposed(squared.columns(g.first, g.count), e, column(gradient.variance.data() + row, last.inputs));
-    gradient.mean[last.biases + g.action] += std::accumulate(d.row(0).begin(), d.row(0).end(), 0.0F);
+    add_row_sums(d, gradient.mean.subspan(last.biases + g.action, 1));
     if (l == 0) return;
     add_product(transposed(row_view(weights_of(last, q.mean).row(g.action))), d,
                 w.delta[l - 1].view().columns(g.first, g.count));
@@ -128,9 +130,7 @@ void GaussianNetwork::backward(const GaussianWeights& q, const Minibatch& batch,
                            {gradient.mean.data() + layer.weights, layer.outputs, layer.inputs});
     add_product_transposed(by_variance, w.square[l],
                            {gradient.variance.data() + layer.weights, layer.outputs, layer.inputs});
-    for (std::size_t i = 0; i < layer.outputs; ++i) {
-      gradient.mean[layer.biases + i] += std::accumulate(d.row(i).begin(), d.row(i).end(), 0.0F);
-    }
+    add_row_sums(d, gradient.mean.subspan(layer.biases, layer.outputs));
     if (l == 0) continue;
     add_product(transposed(weights_of(layer, q.mean)), d, w.delta[l - 1]);
     w.variance.reshape(layer.inputs, batch.size());

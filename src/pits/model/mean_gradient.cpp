@@ -8,7 +8,7 @@ void MeanGradient::at(const RewardModel& model, std::span<const float> theta, st
   means_.resize(model.actions());
   model.predict(theta, x, workspace_, means_);
   if (batch_.contexts.rows() != x.size()) batch_.contexts.reshape(x.size(), 1);
-  std::ranges::copy(x, batch_.contexts.data());
+  for (std::size_t l = 0; l < x.size(); ++l) batch_.contexts(l, 0) = x[l];
   batch_.rewards.resize(1);
 }
 

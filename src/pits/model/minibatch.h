@@ -10,7 +10,7 @@
 namespace pits {
 
 struct Minibatch {
-  Matrix<float> contexts;                // (d,B): column b is the context of observation b
+  PaddedMatrix<float> contexts;          // (d,B): column b is the context of observation b
   std::vector<float> rewards;            // (B)
   std::vector<std::size_t> group_start;  // (K+1): action a owns columns group_start[a] .. group_start[a+1]−1
   float likelihood_scale = 1.0F;         // t/B makes the sum over B an estimate of the sum over all t observations

@@ -1,22 +1,25 @@
 #include "pits/model/network.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "pits/core/kernels.h"
+#include "pits/model/layer_kernels.h"
 #include "pits/model/layer_views.h"
 
 namespace pits {
 namespace {
 
 // z ← scale ⊙ z
-void multiply(std::span<const float> scale, std::span<float> z) {
-  for (std::size_t i = 0; i < z.size(); ++i) z[i] *= scale[i];
+void multiply(ConstMatrixView<float> scale, MatrixView<float> z) {
+  for (std::size_t i = 0; i < z.rows(); ++i) {
+    for (std::size_t j = 0; j < z.cols(); ++j) z(i, j) *= scale(i, j);
+  }
 }
 
 // z ← z/scale where the scale is not 0: what multiply() did, undone where anything is left of it.
-void divide(std::span<const float> scale, std::span<float> z) {
-  for (std::size_t i = 0; i < z.size(); ++i) z[i] = scale[i] == 0.0F ? z[i] : z[i] / scale[i];
+void divide(ConstMatrixView<float> scale, MatrixView<float> z) {
+  for (std::size_t i = 0; i < z.rows(); ++i) {
+    for (std::size_t j = 0; j < z.cols(); ++j) z(i, j) = scale(i, j) == 0.0F ? z(i, j) : z(i, j) / scale(i, j);
+  }
 }
 
 }  // namespace
@@ -59,12 +62,10 @@ ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrix
   ConstMatrixView<float> input = contexts;
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
     const Layer& layer = layers_[l];
-    Matrix<float>& z = w.hidden[l];
-    if (z.rows() != layer.outputs || z.cols() != B) z.reshape(layer.outputs, B);
-    for (std::size_t i = 0; i < layer.outputs; ++i) std::ranges::fill(z.row(i), theta[layer.biases + i]);
-    add_product(plain(weights_of(layer, theta)), input, z);
-    activate(activation_, z.flat());
-    if (!w.unit_scale.empty()) multiply(std::as_const(w.unit_scale[l]).flat(), z.flat());
+    PaddedMatrix<float>& z = w.hidden[l];
+    z.reshape(layer.outputs, B);
+    activated_layer(activation_, plain(weights_of(layer, theta)), theta.subspan(layer.biases, layer.outputs), input, z);
+    if (!w.unit_scale.empty()) multiply(w.unit_scale[l], z);
     input = std::as_const(z).view();
   }
   return input;
@@ -82,6 +83,25 @@ void Network::forward(std::span<const float> theta, const Minibatch& batch, Work
   });
 }
 
+std::span<const float> Network::body_delta(std::span<const float> delta, Workspace& w) const {
+  if (heads_ == 1) return delta;
+  w.body_delta.assign(delta.begin(), delta.end());
+  for (float& d : w.body_delta) d /= static_cast<float>(heads_);
+  return w.body_delta;
+}
+
+// delta[l] ← (weights · delta) ⊙ slope for the columns from `first` on; with dropout the slope is that of the
+// activation before the scale.
+void Network::propagate(std::size_t l, Factor<float> weights, ConstMatrixView<float> delta, std::size_t first,
+                        Workspace& w) const {
+  const std::size_t count = delta.cols();
+  const MatrixView<float> hidden = w.hidden[l].view().columns(first, count);
+  const MatrixView<float> out = w.delta[l].view().columns(first, count);
+  if (!w.unit_scale.empty()) divide(w.unit_scale[l].view().columns(first, count), hidden);
+  product_times_slope(activation_, weights, delta, hidden, out);
+  if (!w.unit_scale.empty()) multiply(w.unit_scale[l].view().columns(first, count), out);
+}
+
 // The last layer: gradient of the played rows, and delta of the last hidden layer.
 void Network::backward_output(std::span<const float> theta, const Minibatch& batch, std::span<const float> delta,
                               Workspace& w, std::span<float> gradient) const {
@@ -89,16 +109,15 @@ void Network::backward_output(std::span<const float> theta, const Minibatch& bat
   const bool linear = layers_.size() == 1;
   const ConstMatrixView<float> input = linear ? batch.contexts.view() : std::as_const(w.hidden.back()).view();
   const ConstMatrixView<float> weights = weights_of(last, theta);
+  const std::span<const float> flowing = body_delta(delta, w);
   for_each_group(batch, [&](const Group& g) {
-    const std::span<const float> d = delta.subspan(g.first, g.count);
+    const ConstMatrixView<float> d = row_view(delta.subspan(g.first, g.count));
     float* weight_gradient = gradient.data() + last.weights + g.action * last.inputs;
-    add_product_transposed(input.columns(g.first, g.count), row_view(d),
-                           MatrixView<float>(weight_gradient, last.inputs, 1));
-    gradient[last.biases + g.action] += std::accumulate(d.begin(), d.end(), 0.0F);
-    if (!linear) {
-      add_product(transposed(row_view(weights.row(g.action))), row_view(d),
-                  w.delta.back().view().columns(g.first, g.count));
-    }
+    add_product_transposed(input.columns(g.first, g.count), d, MatrixView<float>(weight_gradient, last.inputs, 1));
+    add_row_sums(d, gradient.subspan(last.biases + g.action, 1));
+    if (linear) return;
+    propagate(layers_.size() - 2, transposed(row_view(weights.row(g.action))),
+              row_view(flowing.subspan(g.first, g.count)), g.first, w);
   });
 }
 
@@ -107,23 +126,13 @@ void Network::backward(std::span<const float> theta, const Minibatch& batch, std
   w.delta.resize(layers_.size() - 1);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) w.delta[l].reshape(layers_[l].outputs, batch.size());
   backward_output(theta, batch, delta, w, gradient);
-  if (heads_ > 1 && !w.delta.empty()) {
-    for (float& x : w.delta.back().flat()) x /= static_cast<float>(heads_);
-  }
   for (std::size_t l = layers_.size() - 1; l-- > 0;) {
     const Layer& layer = layers_[l];
-    Matrix<float>& d = w.delta[l];
-    if (!w.unit_scale.empty()) {  // the slope is that of the activation before the scale
-      multiply(std::as_const(w.unit_scale[l]).flat(), d.flat());
-      divide(std::as_const(w.unit_scale[l]).flat(), w.hidden[l].flat());
-    }
-    multiply_by_slope(activation_, std::as_const(w.hidden[l]).flat(), d.flat());
+    const ConstMatrixView<float> d = std::as_const(w.delta[l]).view();
     const ConstMatrixView<float> input = l == 0 ? batch.contexts.view() : std::as_const(w.hidden[l - 1]).view();
     add_product_transposed(d, input, MatrixView<float>(gradient.data() + layer.weights, layer.outputs, layer.inputs));
-    for (std::size_t i = 0; i < layer.outputs; ++i) {
-      gradient[layer.biases + i] += std::accumulate(d.row(i).begin(), d.row(i).end(), 0.0F);
-    }
-    if (l > 0) add_product(transposed(weights_of(layer, theta)), d, w.delta[l - 1]);
+    add_row_sums(d, gradient.subspan(layer.biases, layer.outputs));
+    if (l > 0) propagate(l - 1, transposed(weights_of(layer, theta)), d, 0, w);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "pits/core/kernels.h"
 #include "pits/core/matrix.h"
 #include "pits/model/activation.h"
 #include "pits/model/minibatch.h"
@@ -34,11 +35,12 @@ class Network {
 
   // Scratch of one thread: hidden[l] is the output of hidden layer l, (width,B).
   struct Workspace {
-    std::vector<Matrix<float>> hidden;
-    std::vector<Matrix<float>> delta;
+    std::vector<PaddedMatrix<float>> hidden;
+    std::vector<PaddedMatrix<float>> delta;
     std::vector<Matrix<float>> unit_scale;  // empty, or a factor for every unit of hidden layer l, (width,B): dropout
     std::vector<float> values[2];           // one context through the layers
     std::vector<float> output;              // the played outputs, then their deltas (B)
+    std::vector<float> body_delta;          // several heads: what of the deltas flows back to the body (B)
   };
 
   // The last hidden layer's units for one context (features), or for all contexts (d,B) at once (features,B). Linear:
@@ -59,6 +61,9 @@ class Network {
  private:
   void backward_output(std::span<const float> theta, const Minibatch& batch, std::span<const float> delta, Workspace& w,
                        std::span<float> gradient) const;
+  std::span<const float> body_delta(std::span<const float> delta, Workspace& w) const;
+  void propagate(std::size_t l, Factor<float> weights, ConstMatrixView<float> delta, std::size_t first,
+                 Workspace& w) const;
 
   std::vector<Layer> layers_;
   Activation activation_;

@@ -70,7 +70,7 @@ void History::gather(std::span<const std::uint32_t> slots, Minibatch& batch) con
   const auto shape = [B](Matrix<float>& m, std::size_t rows) {
     if (m.rows() != rows || m.cols() != B) m.reshape(rows, B);
   };
-  shape(batch.contexts, context_size_);
+  batch.contexts.reshape(context_size_, B);
   shape(batch.weights, marks_.weights);
   shape(batch.offsets, marks_.offsets);
   batch.rewards.resize(B);
