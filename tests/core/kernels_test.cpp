@@ -93,7 +93,8 @@ struct Case {
 
 Case any_case() {
   const auto size = rc::gen::inRange<std::size_t>(1, 71);
-  return {*size, *size, *size, *rc::gen::inRange<std::size_t>(0, 4), *rc::gen::arbitrary<unsigned>()};
+  const auto summed = rc::gen::oneOf(size, rc::gen::inRange<std::size_t>(100, 300));  // more than a panel, too
+  return {*size, *summed, *size, *rc::gen::inRange<std::size_t>(0, 4), *rc::gen::arbitrary<unsigned>()};
 }
 
 template <class T>

@@ -114,5 +114,18 @@ TEST(MatrixView, ColumnsOfColumnsAreColumnsOfTheWhole) {
   }
 }
 
+TEST(PaddedMatrix, WideRowsStartAnOddNumberOfCacheLinesApart) {
+  for (const std::size_t cols : {64U, 65U, 127U, 128U, 512U, 1000U}) {
+    PaddedMatrix<float> a(3, cols);
+    const std::size_t stride = a.view().stride();
+    EXPECT_GE(stride, cols);
+    EXPECT_EQ(stride % 32, 16U) << cols;
+    a(2, cols - 1) = 7.0F;
+    EXPECT_EQ(a.row(2)[cols - 1], 7.0F);
+    EXPECT_EQ(&a(1, 0) - &a(0, 0), static_cast<std::ptrdiff_t>(stride));
+  }
+  EXPECT_EQ(PaddedMatrix<float>(5, 1).view().stride(), 1U);  // a column of numbers lies in one piece
+}
+
 }  // namespace
 }  // namespace pits

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "pits/core/matrix.h"
+#include "pits/model/sparse_contexts.h"
 
 namespace pits {
 
 struct Minibatch {
   PaddedMatrix<float> contexts;          // (d,B): column b is the context of observation b
+  SparseContexts sparse;                 // the same contexts, where few of their numbers differ from a common row
   std::vector<float> rewards;            // (B)
   std::vector<std::size_t> group_start;  // (K+1): action a owns columns group_start[a] .. group_start[a+1]−1
   float likelihood_scale = 1.0F;         // t/B makes the sum over B an estimate of the sum over all t observations

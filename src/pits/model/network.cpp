@@ -57,6 +57,11 @@ void Network::evaluate(std::span<const float> theta, std::span<const float> x, W
 
 ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrixView<float> contexts,
                                        Workspace& w) const {
+  return hidden(theta, contexts, {}, w);
+}
+
+ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrixView<float> contexts,
+                                       const SparseContexts& sparse, Workspace& w) const {
   const std::size_t B = contexts.cols();
   w.hidden.resize(layers_.size() - 1);
   ConstMatrixView<float> input = contexts;
@@ -64,7 +69,12 @@ ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrix
     const Layer& layer = layers_[l];
     PaddedMatrix<float>& z = w.hidden[l];
     z.reshape(layer.outputs, B);
-    activated_layer(activation_, plain(weights_of(layer, theta)), theta.subspan(layer.biases, layer.outputs), input, z);
+    const std::span<const float> biases = theta.subspan(layer.biases, layer.outputs);
+    if (l == 0 && !sparse.empty()) {
+      activated_layer(activation_, weights_of(layer, theta), biases, sparse, w.sparse, z);
+    } else {
+      activated_layer(activation_, plain(weights_of(layer, theta)), biases, input, z);
+    }
     if (!w.unit_scale.empty()) multiply(w.unit_scale[l], z);
     input = std::as_const(z).view();
   }
@@ -72,7 +82,7 @@ ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrix
 }
 
 void Network::forward(std::span<const float> theta, const Minibatch& batch, Workspace& w, std::span<float> out) const {
-  const ConstMatrixView<float> input = hidden(theta, batch.contexts, w);
+  const ConstMatrixView<float> input = hidden(theta, batch.contexts, batch.sparse, w);
   const Layer& last = layers_.back();
   const ConstMatrixView<float> weights = weights_of(last, theta);
   for_each_group(batch, [&](const Group& g) {
@@ -121,18 +131,32 @@ void Network::backward_output(std::span<const float> theta, const Minibatch& bat
   });
 }
 
+// The gradient of hidden layer l from its deltas.
+void Network::backward_layer(std::size_t l, const Minibatch& batch, Workspace& w, std::span<float> gradient) const {
+  const Layer& layer = layers_[l];
+  const ConstMatrixView<float> d = std::as_const(w.delta[l]).view();
+  const MatrixView<float> weights(gradient.data() + layer.weights, layer.outputs, layer.inputs);
+  const std::span<float> biases = gradient.subspan(layer.biases, layer.outputs);
+  if (l > 0 || batch.sparse.empty()) {
+    const ConstMatrixView<float> input = l == 0 ? batch.contexts.view() : std::as_const(w.hidden[l - 1]).view();
+    add_product_transposed(d, input, weights);
+    add_row_sums(d, biases);
+    return;
+  }
+  w.bias_sums.assign(layer.outputs, 0.0F);
+  add_row_sums(d, w.bias_sums);
+  add_product_transposed(d, w.bias_sums, batch.sparse, w.sparse, weights);
+  for (std::size_t i = 0; i < biases.size(); ++i) biases[i] += w.bias_sums[i];
+}
+
 void Network::backward(std::span<const float> theta, const Minibatch& batch, std::span<const float> delta, Workspace& w,
                        std::span<float> gradient) const {
   w.delta.resize(layers_.size() - 1);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) w.delta[l].reshape(layers_[l].outputs, batch.size());
   backward_output(theta, batch, delta, w, gradient);
   for (std::size_t l = layers_.size() - 1; l-- > 0;) {
-    const Layer& layer = layers_[l];
-    const ConstMatrixView<float> d = std::as_const(w.delta[l]).view();
-    const ConstMatrixView<float> input = l == 0 ? batch.contexts.view() : std::as_const(w.hidden[l - 1]).view();
-    add_product_transposed(d, input, MatrixView<float>(gradient.data() + layer.weights, layer.outputs, layer.inputs));
-    add_row_sums(d, gradient.subspan(layer.biases, layer.outputs));
-    if (l > 0) propagate(l - 1, transposed(weights_of(layer, theta)), d, 0, w);
+    backward_layer(l, batch, w, gradient);
+    if (l > 0) propagate(l - 1, transposed(weights_of(layers_[l], theta)), w.delta[l].view(), 0, w);
   }
 }
 

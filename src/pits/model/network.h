@@ -10,6 +10,7 @@
 #include "pits/core/matrix.h"
 #include "pits/model/activation.h"
 #include "pits/model/minibatch.h"
+#include "pits/model/sparse_layer.h"
 
 namespace pits {
 
@@ -40,7 +41,9 @@ class Network {
     std::vector<Matrix<float>> unit_scale;  // empty, or a factor for every unit of hidden layer l, (width,B): dropout
     std::vector<float> values[2];           // one context through the layers
     std::vector<float> output;              // the played outputs, then their deltas (B)
-    std::vector<float> body_delta;          // several heads: what of the deltas flows back to the body (B)
+    std::vector<float> bias_sums;           // of the first layer's deltas, where the contexts are sparse
+    SparseScratch sparse;
+    std::vector<float> body_delta;  // several heads: what of the deltas flows back to the body (B)
   };
 
   // The last hidden layer's units for one context (features), or for all contexts (d,B) at once (features,B). Linear:
@@ -61,6 +64,9 @@ class Network {
  private:
   void backward_output(std::span<const float> theta, const Minibatch& batch, std::span<const float> delta, Workspace& w,
                        std::span<float> gradient) const;
+  ConstMatrixView<float> hidden(std::span<const float> theta, ConstMatrixView<float> contexts,
+                                const SparseContexts& sparse, Workspace& w) const;
+  void backward_layer(std::size_t l, const Minibatch& batch, Workspace& w, std::span<float> gradient) const;
   std::span<const float> body_delta(std::span<const float> delta, Workspace& w) const;
   void propagate(std::size_t l, Factor<float> weights, ConstMatrixView<float> delta, std::size_t first,
                  Workspace& w) const;

@@ -118,13 +118,8 @@ void RewardModel::score(ParticlesView theta, const Minibatch& batch, Network::Wo
     return marks.size() == 0 ? std::span<const float>{} : marks.row(i);
   };
   for (std::size_t i = 0; i < theta.rows(); ++i) {
-    std::ranges::fill(score.row(i), 0.0F);
+    prior_score(theta.row(i), anchors.size() == 0 ? std::span<const float>{} : anchors.row(i), score.row(i));
     likelihood_score(theta.row(i), batch, {row(batch.weights, i), row(batch.offsets, i)}, w, score.row(i));
-    if (anchors.size() == 0) {
-      prior_score(theta.row(i), score.row(i));
-    } else {
-      anchored_prior_score(theta.row(i), anchors.row(i), score.row(i));
-    }
   }
 }
 
@@ -156,27 +151,22 @@ void RewardModel::likelihood_score(std::span<const float> theta, const Minibatch
   network_.backward(theta, batch, w.output, w, gradient);
 }
 
-// ∇ log p0: weights and biases N(0, 1/precision), log σ N(log noise_sd, noise_log_sd²).
-void RewardModel::prior_score(std::span<const float> theta, std::span<float> gradient) const {
+// ∇ log p0: weights and biases N(0, 1/precision), log σ N(log noise_sd, noise_log_sd²), or the same centred at an
+// anchor.
+void RewardModel::prior_score(std::span<const float> theta, std::span<const float> anchor,
+                              std::span<float> score) const {
+  const auto pull = [&](std::size_t first, std::size_t end, float precision, float centre) {
+    if (anchor.empty()) {
+      for (std::size_t l = first; l < end; ++l) score[l] = precision * (centre - theta[l]);
+    } else {
+      for (std::size_t l = first; l < end; ++l) score[l] = precision * (anchor[l] - theta[l]);
+    }
+  };
   for (const Layer& layer : network_.layers()) {
-    const float precision = prior_precision_of(layer);
-    const std::size_t end = layer.biases + layer.outputs;
-    for (std::size_t l = layer.weights; l < end; ++l) gradient[l] -= precision * theta[l];
+    pull(layer.weights, layer.biases + layer.outputs, prior_precision_of(layer), 0.0F);
   }
-  const auto centre = static_cast<float>(std::log(config_.noise_sd));
-  const auto precision = static_cast<float>(1.0 / (config_.noise_log_sd * config_.noise_log_sd));
-  for (std::size_t l = network_.parameters(); l < theta.size(); ++l) gradient[l] -= precision * (theta[l] - centre);
-}
-
-// The prior is Gaussian, so a prior centred at the anchor has the difference of two scores of the one above.
-void RewardModel::anchored_prior_score(std::span<const float> theta, std::span<const float> anchor,
-                                       std::span<float> gradient) const {
-  thread_local std::vector<float> at_theta, at_anchor;
-  at_theta.assign(theta.size(), 0.0F);
-  at_anchor.assign(theta.size(), 0.0F);
-  prior_score(theta, at_theta);
-  prior_score(anchor, at_anchor);
-  for (std::size_t l = 0; l < theta.size(); ++l) gradient[l] += at_theta[l] - at_anchor[l];
+  pull(network_.parameters(), theta.size(), static_cast<float>(1.0 / (config_.noise_log_sd * config_.noise_log_sd)),
+       static_cast<float>(std::log(config_.noise_sd)));
 }
 
 }  // namespace pits

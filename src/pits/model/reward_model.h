@@ -81,9 +81,7 @@ class RewardModel {
   };
   void likelihood_score(std::span<const float> theta, const Minibatch& batch, const Marks& marks, Network::Workspace& w,
                         std::span<float> gradient) const;
-  void prior_score(std::span<const float> theta, std::span<float> gradient) const;
-  void anchored_prior_score(std::span<const float> theta, std::span<const float> anchor,
-                            std::span<float> gradient) const;
+  void prior_score(std::span<const float> theta, std::span<const float> anchor, std::span<float> score) const;
   float prior_precision_of(const Layer& layer) const;
 
   ModelConfig config_;

@@ -6,6 +6,20 @@
 #include "pits/core/error.h"
 
 namespace pits {
+namespace {
+
+// out(l,b) = rows[b][l], a cache line of observations at a time.
+void transpose_rows(std::span<const float* const> rows, MatrixView<float> out) {
+  constexpr std::size_t line = 16;
+  for (std::size_t first = 0; first < rows.size(); first += line) {
+    const std::size_t last = std::min(first + line, rows.size());
+    for (std::size_t l = 0; l < out.rows(); ++l) {
+      for (std::size_t b = first; b < last; ++b) out(l, b) = rows[b][l];
+    }
+  }
+}
+
+}  // namespace
 
 History::History(std::size_t context_size, std::size_t actions, std::size_t capacity, MarkCounts marks)
     : context_size_(context_size), actions_(actions), capacity_(capacity), marks_(marks) {}
@@ -70,7 +84,6 @@ void History::gather(std::span<const std::uint32_t> slots, Minibatch& batch) con
   const auto shape = [B](Matrix<float>& m, std::size_t rows) {
     if (m.rows() != rows || m.cols() != B) m.reshape(rows, B);
   };
-  batch.contexts.reshape(context_size_, B);
   shape(batch.weights, marks_.weights);
   shape(batch.offsets, marks_.offsets);
   batch.rewards.resize(B);
@@ -78,15 +91,19 @@ void History::gather(std::span<const std::uint32_t> slots, Minibatch& batch) con
   for (const std::uint32_t slot : slots) ++batch.group_start[(*this)[slot].action + 1];
   std::partial_sum(batch.group_start.begin(), batch.group_start.end(), batch.group_start.begin());
   thread_local std::vector<std::size_t> next;
+  thread_local std::vector<const float*> rows;
   next.assign(batch.group_start.begin(), batch.group_start.end() - 1);
+  rows.resize(B);
   for (const std::uint32_t slot : slots) {
     const Observation o = (*this)[slot];
     const std::size_t column = next[o.action]++;
-    for (std::size_t l = 0; l < context_size_; ++l) batch.contexts(l, column) = o.context[l];
+    rows[column] = o.context.data();
     batch.rewards[column] = o.reward;
     for (std::size_t i = 0; i < marks_.weights; ++i) batch.weights(i, column) = o.weights[i];
     for (std::size_t i = 0; i < marks_.offsets; ++i) batch.offsets(i, column) = o.offsets[i];
   }
+  batch.contexts.reshape(context_size_, B);
+  transpose_rows(rows, batch.contexts);
 }
 
 }  // namespace pits

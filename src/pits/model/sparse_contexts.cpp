@@ -1,0 +1,89 @@
+#include "pits/model/sparse_contexts.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pits {
+namespace {
+
+// Below this the packing of the weights costs more than the zeros.
+constexpr std::size_t fewest_columns = 32;
+constexpr std::size_t votes = 32;
+
+// The majority of some of the numbers, if they have one (Boyer and Moore 1981); else one of them.
+float majority(std::span<const float> numbers) {
+  const std::size_t stride = std::max<std::size_t>(1, numbers.size() / votes);
+  float candidate = numbers.front();
+  int lead = 0;
+  for (std::size_t b = 0; b < numbers.size(); b += stride) {
+    if (lead == 0) candidate = numbers[b];
+    lead += numbers[b] == candidate ? 1 : -1;
+  }
+  return candidate;
+}
+
+std::size_t differences(std::span<const float> numbers, float base) {
+  return numbers.size() - static_cast<std::size_t>(std::ranges::count(numbers, base));
+}
+
+}  // namespace
+
+void SparseContexts::find(const PaddedMatrix<float>& contexts) {
+  base.clear();
+  if (contexts.rows() < fewest_columns || !count(contexts)) return base.clear();
+  list(contexts);
+}
+
+// The base of every column and the number of differences from it; false where they are too many.
+bool SparseContexts::count(const PaddedMatrix<float>& contexts) {
+  const std::size_t d = contexts.rows();
+  const std::size_t most = contexts.size() / 3;
+  base.resize(d);
+  by_column.start.assign(d + 1, 0);
+  for (std::size_t l = 0; l < d; ++l) {
+    const std::span<const float> numbers = contexts.row(l);
+    base[l] = majority(numbers);
+    std::size_t entries = differences(numbers, base[l]);
+    if (2 * entries > numbers.size()) {  // no majority: the numbers themselves, unrounded
+      base[l] = 0.0F;
+      entries = differences(numbers, 0.0F);
+    }
+    by_column.start[l + 1] = by_column.start[l] + static_cast<std::uint32_t>(entries);
+    if (by_column.start[l + 1] > most) return false;
+  }
+  return true;
+}
+
+void SparseContexts::list(const PaddedMatrix<float>& contexts) {
+  const std::size_t d = contexts.rows();
+  const std::size_t B = contexts.cols();
+  const std::size_t entries = by_column.start[d];
+  by_column.other.resize(entries + 1);  // one to spare: each number is written before it is known to count
+  by_column.value.resize(entries + 1);
+  by_observation.start.assign(B + 1, 0);
+  std::size_t next = 0;
+  for (std::size_t l = 0; l < d; ++l) {
+    const std::span<const float> numbers = contexts.row(l);
+    for (std::size_t b = 0; b < B; ++b) {
+      const bool differs = numbers[b] != base[l];
+      by_column.other[next] = static_cast<std::uint32_t>(b);
+      by_column.value[next] = numbers[b] - base[l];
+      by_observation.start[b + 1] += differs ? 1 : 0;
+      next += differs ? 1 : 0;
+    }
+  }
+  std::partial_sum(by_observation.start.begin(), by_observation.start.end(), by_observation.start.begin());
+  by_observation.other.resize(entries);
+  by_observation.value.resize(entries);
+  thread_local std::vector<std::uint32_t> position;
+  position.assign(by_observation.start.begin(), by_observation.start.end() - 1);
+  for (std::size_t l = 0; l < d; ++l) {
+    for (std::size_t k = by_column.start[l]; k < by_column.start[l + 1]; ++k) {
+      const std::uint32_t to = position[by_column.other[k]]++;
+      by_observation.other[to] = static_cast<std::uint32_t>(l);
+      by_observation.value[to] = by_column.value[k];
+    }
+  }
+}
+
+}  // namespace pits

@@ -1,0 +1,37 @@
+// Contexts that differ from a common row in few places, such as one-hot columns, standardised or not: only the
+// differences are worked on. With x = base + δ the first layer W x + b is W δ + (b + W base), exactly.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pits/core/matrix.h"
+
+namespace pits {
+
+struct SparseContexts {
+  // The differences in one order: entries start[i] .. start[i+1]−1 belong to line i and lie at `other` on it.
+  struct Entries {
+    std::vector<std::uint32_t> start;
+    std::vector<std::uint32_t> other;
+    std::vector<float> value;
+  };
+
+  std::vector<float> base;  // (d), empty where the contexts are better taken as they are
+  Entries by_column;        // line: column of the contexts, other: observation
+  Entries by_observation;   // line: observation, other: column
+
+  bool empty() const { return base.empty(); }
+  std::size_t columns() const { return base.size(); }
+  std::size_t observations() const { return by_observation.start.size() - 1; }
+
+  // From contexts (d,B). Stays empty where fewer than two numbers of three equal their column's base.
+  void find(const PaddedMatrix<float>& contexts);
+
+ private:
+  bool count(const PaddedMatrix<float>& contexts);
+  void list(const PaddedMatrix<float>& contexts);
+};
+
+}  // namespace pits
