@@ -8,7 +8,7 @@ die() { printf 'pits: %s\n' "$*" >&2; exit 1; }
 
 build_packages="g++ cmake ninja-build pkg-config libeigen3-dev libhwy-dev librandom123-dev libtbb-dev libfmt-dev
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libarchive-dev libcsv-dev libcurl4-openssl-dev libssl-dev"
-test_packages="libopenmpi-dev openmpi-bin libgtest-dev librapidcheck-dev chromium python3 python3-numpy"
+test_packages="libopenmpi-dev openmpi-bin libgtest-dev librapidcheck-dev libbenchmark-dev chromium python3 python3-numpy"
 
 # Installs the Debian packages among its arguments that are not there yet; asks for nothing where all are.
 install_packages() {

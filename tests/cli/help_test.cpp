@@ -69,6 +69,9 @@ TEST(Help, ExamplesWork) {
       {"run", "--steps 100"}, {"sample", "--iterations 20"}, {"reproduce", "--steps 50"}};
   const test::Scratch scratch;
   for (const std::string& name : joined({""}, subcommands())) {
+#ifndef PITS_HAS_BENCH
+    if (name == "bench") continue;
+#endif
     for (const std::string& example : examples_in(test::pits(help_words(name)).out)) {
       std::vector<std::string> words = words_of(example);
       ASSERT_EQ(words.front(), "pits");

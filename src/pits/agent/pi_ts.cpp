@@ -50,22 +50,38 @@ PiTsConfig pi_ts_preset(std::string_view name) {
   return c;
 }
 
+Action ParticleVote::preferred(std::size_t particle, const Query& query) const {
+  thread_local Network::Workspace workspace;
+  thread_local std::vector<float> values;
+  values.resize(setup.actions);
+  model.predict(theta.row(particle), query.x, workspace, values);
+  return best_action(values, query.actions);
+}
+
+float ParticleVote::probability(std::size_t votes, const Query& query) const {
+  const double even = 1.0 / static_cast<double>(query.actions.count(setup.actions));
+  return static_cast<float>((1.0 - floor) * static_cast<double>(votes) / static_cast<double>(theta.rows()) +
+                            floor * even);
+}
+
 Decision ParticleVote::choose(const Query& query) const {
   check_query(query, setup);
   if (const auto forced = forced_pull(events, initial_pulls, query, setup.actions)) return *forced;
   Stream stream = decision_stream(setup, query.id);
   Decision decision{};
+  std::optional<std::size_t> drawn;
   if (floor > 0.0 && stream.uniform() < floor) {
     decision.action = random_action(stream, query.actions, setup.actions);
   } else {
-    thread_local Network::Workspace workspace;
-    thread_local std::vector<float> values;
-    values.resize(setup.actions);
-    const std::size_t drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
-    model.predict(theta.row(drawn), query.x, workspace, values);
-    decision.action = best_action(values, query.actions);
+    drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
+    decision.action = preferred(*drawn, query);
   }
-  if (query.want_propensity) decision.propensity = probabilities(query)[decision.action];
+  if (!query.want_propensity) return decision;
+  std::size_t votes = 0;
+  for (std::size_t i = 0; i < theta.rows(); ++i) {
+    if (i == drawn || preferred(i, query) == decision.action) ++votes;
+  }
+  decision.propensity = probability(votes, query);
   return decision;
 }
 
@@ -76,15 +92,10 @@ std::vector<float> ParticleVote::probabilities(const Query& query) const {
     p[forced->action] = 1.0F;
     return p;
   }
-  thread_local Network::Workspace workspace;
-  Matrix<float> values(theta.rows(), K);
-  model.predict(theta, query.x, workspace, values);
-  std::vector<int> votes(K, 0);
-  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[best_action(std::as_const(values).row(i), query.actions)];
-  const double even = 1.0 / static_cast<double>(query.actions.count(K));
+  std::vector<std::size_t> votes(K, 0);
+  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[preferred(i, query)];
   for (Action a = 0; a < K; ++a) {
-    if (!query.actions.admits(a)) continue;
-    p[a] = static_cast<float>((1.0 - floor) * votes[a] / static_cast<double>(theta.rows()) + floor * even);
+    if (query.actions.admits(a)) p[a] = probability(votes[a], query);
   }
   return p;
 }

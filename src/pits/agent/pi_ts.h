@@ -35,6 +35,12 @@ struct ParticleVote {
   Decision choose(const Query& query) const;
   // Probability of every action, (K): the share of particles that prefer it, mixed with the floor; 1 for a forced pull.
   std::vector<float> probabilities(const Query& query) const;
+
+ private:
+  // The best allowed action of one particle.
+  Action preferred(std::size_t particle, const Query& query) const;
+  // Of an action that `votes` of the particles prefer.
+  float probability(std::size_t votes, const Query& query) const;
 };
 
 // A copy that no longer learns.

@@ -20,5 +20,6 @@ std::function<int()> add_sample(CLI::App& app, const Words& words);
 std::function<int()> add_list(CLI::App& app);
 std::function<int()> add_report(CLI::App& app);
 std::function<int()> add_data(CLI::App& app);
+std::function<int()> add_bench(CLI::App& app);
 
 }  // namespace pits::cli

@@ -58,7 +58,8 @@ int run_command(int argc, char** argv, pits::Executor& executor) {
       {"sample", pits::cli::add_sample(app, words)},
       {"list", pits::cli::add_list(app)},
       {"report", pits::cli::add_report(app)},
-      {"data", pits::cli::add_data(app)}};
+      {"data", pits::cli::add_data(app)},
+      {"bench", pits::cli::add_bench(app)}};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

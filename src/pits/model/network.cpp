@@ -4,6 +4,7 @@
 
 #include "pits/model/layer_kernels.h"
 #include "pits/model/layer_views.h"
+#include "pits/model/one_context.h"
 
 namespace pits {
 namespace {
@@ -39,20 +40,17 @@ Network::Network(std::size_t inputs, const std::vector<int>& hidden, std::size_t
 }
 
 std::span<const float> Network::hidden(std::span<const float> theta, std::span<const float> x, Workspace& w) const {
-  std::span<const float> input = x;
-  for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
-    std::vector<float>& z = w.values[l % 2];
-    z.resize(layers_[l].outputs);
-    affine(layers_[l], theta, input, z);
-    activate(activation_, z);
-    input = z;
-  }
-  return input;
+  if (layers_.size() == 1) return x;
+  std::vector<float>& units = w.values[0];
+  units.resize(features());
+  evaluate_context({std::span(layers_).first(layers_.size() - 1), activation_, true}, row_view(theta), x, w.values[1],
+                   {units.data(), 1, units.size()});
+  return units;
 }
 
 void Network::evaluate(std::span<const float> theta, std::span<const float> x, Workspace& w,
                        std::span<float> out) const {
-  affine(layers_.back(), theta, hidden(theta, x, w), out);
+  evaluate_context({layers_, activation_, false}, row_view(theta), x, w.values[1], {out.data(), 1, out.size()});
 }
 
 ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrixView<float> contexts,

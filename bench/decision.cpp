@@ -1,0 +1,87 @@
+// Single decisions of pi-ts: by one particle, and with the exact probability over all of them.
+#include <algorithm>
+#include <chrono>
+
+#include "bench/operations.h"
+#include "bench/plain.h"
+#include "bench/problem.h"
+#include "pits/agent/pi_ts.h"
+
+namespace pits::bench {
+namespace {
+
+using State = benchmark::State;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t contexts_in_turn = 64;
+constexpr std::size_t singles_kept = 1 << 16;
+
+// Times each call of decide(n) by itself.
+template <class Decide>
+void time_singles(State& state, Decide decide) {
+  std::vector<double> singles;
+  singles.reserve(singles_kept);
+  std::size_t n = 0;
+  for (auto _ : state) {
+    const auto before = Clock::now();
+    benchmark::DoNotOptimize(decide(n++));
+    const double seconds = std::chrono::duration<double>(Clock::now() - before).count();
+    state.SetIterationTime(seconds);
+    if (singles.size() < singles_kept) singles.push_back(seconds);
+  }
+  std::ranges::sort(singles);
+  const auto at = [&](double share) {
+    return singles[static_cast<std::size_t>(share * (static_cast<double>(singles.size()) - 1.0))];
+  };
+  state.counters[median_counter] = at(0.5);
+  state.counters[tail_counter] = at(0.99);
+}
+
+PiTs agent_of(const Shape& shape) {
+  return PiTs({.posterior = particle_config(shape), .initial_pulls = 0}, {.context_size = shape.d, .actions = shape.K});
+}
+
+void decide(const Shape& shape, bool want_propensity, State& state) {
+  const PiTs agent = agent_of(shape);
+  const Matrix<float> x = contexts_of(shape, contexts_in_turn);
+  time_singles(state, [&](std::size_t n) {
+    return agent.choose({.x = x.row(n % contexts_in_turn), .id = n, .want_propensity = want_propensity}).action;
+  });
+}
+
+void plain_decide(const Shape& shape, bool want_propensity, State& state) {
+  const PiTs agent = agent_of(shape);
+  PlainNetworks networks({shape.d, hidden, hidden, shape.K}, 0.1F, agent.posterior().particles());
+  const Matrix<float> x = contexts_of(shape, contexts_in_turn);
+  time_singles(state, [&](std::size_t n) {
+    const std::span<const float> context = x.row(n % contexts_in_turn);
+    const std::uint32_t action = networks.best_action(n % shape.M, context);
+    std::uint32_t votes = 0;
+    for (std::size_t i = 0; want_propensity && i < shape.M; ++i) votes += networks.best_action(i, context) == action;
+    return action + votes;
+  });
+}
+
+Case decision_case(const Shape& s, bool everybody) {
+  const double forward_passes = everybody ? static_cast<double>(s.M) : 1.0;
+  return {.name = fmt::format("{}/{}", everybody ? "decision-propensity" : "decision", s.name()),
+          .body = [s, everybody](State& state) { decide(s, everybody, state); },
+          .operations = forward_passes * decision_operations(s),
+          .on_the_wall = true,
+          .reference = [s, everybody](State& state) { plain_decide(s, everybody, state); },
+          .torch = fmt::format("{}:{}:{}:{}", everybody ? "decide-all" : "decide", s.d, s.K, s.M)};
+}
+
+}  // namespace
+
+std::vector<Case> decision_cases() {
+  std::vector<Case> cases;
+  for (const Shape& s : shapes()) {
+    if (s.ones > 0) continue;
+    cases.push_back(decision_case(s, false));
+    cases.push_back(decision_case(s, true));
+  }
+  return cases;
+}
+
+}  // namespace pits::bench
