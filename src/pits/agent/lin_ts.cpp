@@ -3,10 +3,16 @@
 #include <algorithm>
 
 namespace pits {
+
+void with_intercept(ContextView x, Eigen::VectorXd& out) {
+  out.resize(static_cast<Eigen::Index>(x.size()) + 1);
+  std::ranges::copy(x, out.begin());
+  out[out.size() - 1] = 1.0;
+}
+
 Eigen::VectorXd with_intercept(ContextView x) {
-  Eigen::VectorXd row(static_cast<Eigen::Index>(x.size()) + 1);
-  std::ranges::copy(x, row.begin());
-  row[row.size() - 1] = 1.0;
+  Eigen::VectorXd row;
+  with_intercept(x, row);
   return row;
 }
 
@@ -25,23 +31,33 @@ Decision LinTs::choose(const Query& query) const {
   check_query(query, setup_);
   if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.actions)) return *forced;
   Stream stream = decision_stream(setup_, query.id);
-  const Eigen::VectorXd x = with_intercept(query.x);
-  std::vector<double> values(setup_.actions);
-  for (Action a = 0; a < setup_.actions; ++a) values[a] = posteriors_[a].sample(stream).dot(x);
+  thread_local std::vector<double> values;
+  values.resize(setup_.actions);
+  draw(query.x, stream, values);
   return {.action = best_action(values, query.actions), .propensity = std::nullopt};
 }
 
-bool LinTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
-  Stream stream = posterior_stream(setup_, draw);
-  const Eigen::VectorXd features = with_intercept(x);
-  for (Action a = 0; a < setup_.actions; ++a) out[a] = posteriors_[a].sample(stream).dot(features);
+void LinTs::draw(ContextView x, Stream& stream, std::span<double> out) const {
+  thread_local Eigen::VectorXd features, beta;
+  with_intercept(x, features);
+  for (Action a = 0; a < setup_.actions; ++a) {
+    posteriors_[a].sample(stream, beta);
+    out[a] = beta.dot(features);
+  }
+}
+
+bool LinTs::draw_rewards(ContextView x, std::uint32_t number, std::span<double> out) const {
+  Stream stream = posterior_stream(setup_, number);
+  draw(x, stream, out);
   return true;
 }
 
 void LinTs::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {
     check_feedback(event, setup_);
-    posteriors_[event.action].observe(with_intercept(event.x), event.reward);
+    thread_local Eigen::VectorXd x;
+    with_intercept(event.x, x);
+    posteriors_[event.action].observe(x, event.reward);
     ++events_;
   }
 }

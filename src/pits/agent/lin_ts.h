@@ -8,6 +8,7 @@
 namespace pits {
 
 // (x, 1): the intercept is one more coefficient.
+void with_intercept(ContextView x, Eigen::VectorXd& out);
 Eigen::VectorXd with_intercept(ContextView x);
 
 struct LinTsConfig {
@@ -29,6 +30,9 @@ class LinTs : public Agent {
   const BayesLinear& posterior(Action a) const { return posteriors_[a]; }
 
  private:
+  // The value of every action at x under one draw.
+  void draw(ContextView x, Stream& stream, std::span<double> out) const;
+
   LinTsConfig config_;
   AgentSetup setup_;
   std::vector<BayesLinear> posteriors_;  // (K)

@@ -2,32 +2,42 @@
 
 #include <algorithm>
 
+#include "pits/model/layer_views.h"
+
 namespace pits {
 namespace {
 
-// Features of one context, in the precision of the regressions.
-Eigen::VectorXd features(const RewardModel& model, std::span<const float> theta, ContextView x) {
+// Features of one context, in the precision of the regressions; valid until this thread asks again.
+const Eigen::VectorXd& features(const RewardModel& model, std::span<const float> theta, ContextView x) {
   thread_local Network::Workspace workspace;
+  thread_local Eigen::VectorXd row;
   const std::span<const float> units = model.network().hidden(theta, x, workspace);
-  Eigen::VectorXd row(static_cast<Eigen::Index>(units.size()));
+  row.resize(static_cast<Eigen::Index>(units.size()));
   std::ranges::copy(units, row.begin());
   return row;
 }
 
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+// The numbers of a group of a batch, in the precision of the regressions.
+struct GroupNumbers {
+  std::vector<double> x, y;  // (count, features), (count)
+};
 
 // Adds a batch to the sums of its actions, (K).
-void add_batch(ConstMatrixView<float> units, const Minibatch& batch, std::vector<RegressionSums>& sums) {
-  const auto rows = static_cast<Eigen::Index>(units.rows());
-  for (std::size_t a = 0; a < sums.size(); ++a) {
-    const std::size_t first = batch.group_start[a];
-    const auto count = static_cast<Eigen::Index>(batch.group_start[a + 1] - first);
-    if (count == 0) continue;
-    const Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>> x(
-        units.data() + first, rows, count, Eigen::OuterStride<>(static_cast<Eigen::Index>(units.stride())));
-    const Eigen::Map<const Eigen::VectorXf> y(batch.rewards.data() + first, count);
-    sums[a].add(x.cast<double>(), y.cast<double>());
-  }
+void add_batch(ConstMatrixView<float> units, const Minibatch& batch, GroupNumbers& numbers,
+               std::vector<RegressionSums>& sums) {
+  const std::size_t h = units.rows();
+  numbers.x.resize(std::max(numbers.x.size(), h * batch.size()));
+  numbers.y.resize(std::max(numbers.y.size(), batch.size()));
+  for_each_group(batch, [&](const Group& g) {
+    for (std::size_t i = 0; i < h; ++i) {
+      for (std::size_t b = 0; b < g.count; ++b) numbers.x[b * h + i] = units(i, g.first + b);
+    }
+    std::ranges::copy_n(batch.rewards.begin() + static_cast<std::ptrdiff_t>(g.first),
+                        static_cast<std::ptrdiff_t>(g.count), numbers.y.begin());
+    const auto count = static_cast<Eigen::Index>(g.count);
+    sums[g.action].add(Eigen::Map<const Eigen::MatrixXd>(numbers.x.data(), static_cast<Eigen::Index>(h), count),
+                       Eigen::Map<const Eigen::VectorXd>(numbers.y.data(), count));
+  });
 }
 
 // A copy that no longer learns.
@@ -75,14 +85,19 @@ Decision LastLayerDraw::choose(const Query& query) const {
   if (const auto forced = forced_pull(events, initial_pulls, query, K)) return *forced;
   Stream stream = decision_stream(setup, query.id);
   const std::size_t drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
-  std::vector<double> values(K);
+  thread_local std::vector<double> values;
+  values.resize(K);
   draw(drawn, query.x, stream, values);
   return {.action = best_action(values, query.actions), .propensity = std::nullopt};
 }
 
 void LastLayerDraw::draw(std::size_t particle, ContextView x, Stream& stream, std::span<double> out) const {
-  const Eigen::VectorXd z = features(model, theta.row(particle), x);
-  for (std::size_t a = 0; a < out.size(); ++a) out[a] = regressions[particle * out.size() + a].sample(stream).dot(z);
+  const Eigen::VectorXd& z = features(model, theta.row(particle), x);
+  thread_local Eigen::VectorXd beta;
+  for (std::size_t a = 0; a < out.size(); ++a) {
+    regressions[particle * out.size() + a].sample(stream, beta);
+    out[a] = beta.dot(z);
+  }
 }
 
 NeuralLinear::NeuralLinear(const NeuralLinearConfig& config, const AgentSetup& setup)
@@ -90,7 +105,8 @@ NeuralLinear::NeuralLinear(const NeuralLinearConfig& config, const AgentSetup& s
       setup_(setup),
       networks_(config.networks, setup.context_size, setup.actions, setup.seed, setup.realization),
       regressions_(networks_.particles().rows() * setup.actions,
-                   BayesLinear(config.prior, static_cast<Eigen::Index>(networks_.model().network().features()))) {}
+                   BayesLinear(config.prior, static_cast<Eigen::Index>(networks_.model().network().features()))),
+      sums_(setup.actions, RegressionSums(static_cast<Eigen::Index>(networks_.model().network().features()))) {}
 
 LastLayerDraw NeuralLinear::draw() const {
   return {networks_.model(),     networks_.particles(),      regressions_,
@@ -123,18 +139,16 @@ void NeuralLinear::refit() {
   const ParticlesView theta = networks_.particles();
   const Network& network = networks_.model().network();
   const History& history = networks_.history();
-  const RegressionSums none(static_cast<Eigen::Index>(network.features()));
-  Network::Workspace workspace;
-  Minibatch batch;
+  thread_local Network::Workspace workspace;
+  thread_local Minibatch batch;
+  thread_local GroupNumbers numbers;
   for (std::size_t i = 0; i < theta.rows(); ++i) {
-    std::vector<RegressionSums> sums(setup_.actions, none);
+    for (RegressionSums& s : sums_) s.clear();
     for (std::size_t first = 0; first < history.size(); first += piece) {
       history.slice(first, std::min(piece, history.size() - first), batch);
-      add_batch(network.hidden(theta.row(i), batch.contexts, workspace), batch, sums);
+      add_batch(network.hidden(theta.row(i), batch.contexts, workspace), batch, numbers, sums_);
     }
-    for (Action a = 0; a < setup_.actions; ++a) {
-      regressions_[i * setup_.actions + a] = BayesLinear(config_.prior, sums[a]);
-    }
+    for (Action a = 0; a < setup_.actions; ++a) regressions_[i * setup_.actions + a].fit(config_.prior, sums_[a]);
   }
 }
 

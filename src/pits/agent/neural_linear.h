@@ -58,6 +58,7 @@ class NeuralLinear : public Agent {
   AgentSetup setup_;
   ParticlePosterior networks_;
   std::vector<BayesLinear> regressions_;  // (M,K)
+  std::vector<RegressionSums> sums_;      // (K) scratch of refit()
 };
 
 }  // namespace pits

@@ -36,7 +36,8 @@ std::string format_value(const Scale& scale) {
 
 template <class T>
 double median(ConstMatrixView<T> d2, bool with_diagonal) {
-  std::vector<T> values;
+  thread_local std::vector<T> values;
+  values.clear();
   values.reserve(d2.size());
   for (std::size_t i = 0; i < d2.rows(); ++i) {
     for (std::size_t j = 0; j < d2.cols(); ++j) {

@@ -1,5 +1,7 @@
 #include "pits/posterior/bayes_linear.h"
 
+#include <Eigen/Cholesky>
+#include <Eigen/Jacobi>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,11 +13,33 @@ namespace {
 constexpr std::uint64_t refresh_every = 1024;
 
 // Whether solving with L Lᵀ leaves any digits: the ratio of L's extreme diagonal entries bounds the condition number
-// from below. NaN and infinity fail the comparison too.
-bool usable(const Eigen::LLT<Eigen::MatrixXd>& cholesky) {
-  const Eigen::VectorXd diagonal = cholesky.matrixLLT().diagonal();
-  const double ratio = diagonal.minCoeff() / diagonal.maxCoeff();
-  return cholesky.info() == Eigen::Success && ratio * ratio > std::numeric_limits<double>::epsilon();
+// from below. NaN and infinity fail the comparisons too.
+bool usable(const Eigen::MatrixXd& lower) {
+  double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  for (const double entry : lower.diagonal()) {
+    if (!(entry > 0.0)) return false;
+    least = std::min(least, entry);
+    most = std::max(most, entry);
+  }
+  const double ratio = least / most;
+  return ratio * ratio > std::numeric_limits<double>::epsilon();
+}
+
+// L Lᵀ + w wᵀ = L′ L′ᵀ by Givens rotations, in place; uses w up. As in Eigen's LLT::rankUpdate, which allocates.
+void add_rank_one(Eigen::MatrixXd& lower, Eigen::VectorXd& w) {
+  const Eigen::Index d = lower.rows();
+  for (Eigen::Index i = 0; i < d; ++i) {
+    Eigen::JacobiRotation<double> rotation;
+    rotation.makeGivens(lower(i, i), -w[i], &lower(i, i));
+    const double c = rotation.c(), s = rotation.s();
+    double* __restrict column = lower.col(i).data();
+    double* __restrict rest = w.data();
+    for (Eigen::Index j = i + 1; j < d; ++j) {
+      const double l = column[j], v = rest[j];
+      column[j] = c * l + s * v;
+      rest[j] = c * v - s * l;
+    }
+  }
 }
 
 }  // namespace
@@ -30,9 +54,16 @@ Fields fields(BayesLinearConfig& c) {
 RegressionSums::RegressionSums(Eigen::Index dimension)
     : xx(Eigen::MatrixXd::Zero(dimension, dimension)), xy(Eigen::VectorXd::Zero(dimension)) {}
 
-void RegressionSums::add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
+void RegressionSums::clear() {
+  xx.setZero();
+  xy.setZero();
+  yy = 0.0;
+  n = 0;
+}
+
+void RegressionSums::add(const Eigen::Ref<const Eigen::MatrixXd>& x, const Eigen::Ref<const Eigen::VectorXd>& y) {
   xx.selfadjointView<Eigen::Lower>().rankUpdate(x);
-  xy += x * y;
+  xy.noalias() += x * y;
   yy += y.squaredNorm();
   n += static_cast<std::uint64_t>(y.size());
 }
@@ -40,17 +71,19 @@ void RegressionSums::add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
 BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension)
     : BayesLinear(config, RegressionSums(dimension)) {}
 
-BayesLinear::BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums)
-    : precision_(sums.xx.selfadjointView<Eigen::Lower>()),
-      moment_(sums.xy),
-      a_(checked(config).a0 + 0.5 * static_cast<double>(sums.n)),
-      b_(config.b0),
-      updates_(sums.n) {
+BayesLinear::BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums) { fit(checked(config), sums); }
+
+void BayesLinear::fit(const BayesLinearConfig& config, const RegressionSums& sums) {
+  precision_ = sums.xx.selfadjointView<Eigen::Lower>();
   precision_.diagonal().array() += config.lambda;
+  moment_ = sums.xy;
+  work_.resize(moment_.size());
+  updates_ = sums.n;
   refactor();
-  mean_ = cholesky_.solve(moment_);
+  solve_mean();
+  a_ = config.a0 + 0.5 * static_cast<double>(sums.n);
   // ½(yᵀy − meanᵀ precision mean) is at least 0; rounding may say otherwise where the data are explained perfectly.
-  b_ += std::max(0.0, 0.5 * (sums.yy - mean_.dot(moment_)));
+  b_ = config.b0 + std::max(0.0, 0.5 * (sums.yy - mean_.dot(moment_)));
 }
 
 // b grows by half the squared residual against the old mean over the predictive variance: the same as
@@ -59,32 +92,49 @@ void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
   if (x.size() != mean_.size()) throw bad_input("bayes_linear: x must have {} numbers, not {}", mean_.size(), x.size());
   if (!x.allFinite() || !std::isfinite(y)) throw bad_input("bayes_linear: the observation is not finite");
   const double residual = y - x.dot(mean_);
-  const double predictive = 1.0 + leverage(x);
+  work_ = x;
+  lower().solveInPlace(work_);
+  const double predictive = 1.0 + work_.squaredNorm();
   a_ += 0.5;
   b_ += 0.5 * residual * residual / predictive;
-  precision_.selfadjointView<Eigen::Lower>().rankUpdate(x);
-  precision_.triangularView<Eigen::StrictlyUpper>() = precision_.transpose();
+  precision_.noalias() += x * x.transpose();
   moment_ += y * x;
-  cholesky_.rankUpdate(x, 1.0);
-  if (++updates_ % refresh_every == 0 || !usable(cholesky_)) refactor();
-  mean_ = cholesky_.solve(moment_);
+  work_ = x;
+  add_rank_one(lower_, work_);
+  if (++updates_ % refresh_every == 0 || !usable(lower_)) refactor();
+  solve_mean();
 }
 
 void BayesLinear::refactor() {
-  cholesky_.compute(precision_);
-  if (usable(cholesky_)) return;
+  lower_ = precision_;
+  const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> in_place(lower_);
+  if (in_place.info() == Eigen::Success && usable(lower_)) return;
   throw failed(
       "bayes_linear: the precision matrix of {} observations is singular to working precision; raise lambda or "
       "standardise the contexts",
       updates_);
 }
 
-Eigen::VectorXd BayesLinear::sample(Stream& stream) const {
+void BayesLinear::solve_mean() {
+  mean_ = moment_;
+  lower().solveInPlace(mean_);
+  upper().solveInPlace(mean_);
+}
+
+double BayesLinear::leverage(const Eigen::VectorXd& x) const { return lower().solve(x).squaredNorm(); }
+
+void BayesLinear::sample(Stream& stream, Eigen::VectorXd& beta) const {
   const double variance = b_ / stream.gamma(a_);
-  Eigen::VectorXd z(mean_.size());
-  for (double& value : z) value = stream.normal();
-  cholesky_.matrixU().solveInPlace(z);  // precision = L Lᵀ, so Lᵀ⁻¹ z has covariance precision⁻¹
-  return mean_ + std::sqrt(variance) * z;
+  beta.resize(mean_.size());
+  for (double& value : beta) value = stream.normal();
+  upper().solveInPlace(beta);  // precision = L Lᵀ, so Lᵀ⁻¹ z has covariance precision⁻¹
+  beta = mean_ + std::sqrt(variance) * beta;
+}
+
+Eigen::VectorXd BayesLinear::sample(Stream& stream) const {
+  Eigen::VectorXd beta;
+  sample(stream, beta);
+  return beta;
 }
 
 }  // namespace pits

@@ -1,9 +1,8 @@
 // Bayesian linear regression, exact: y = x·β + ε, ε ~ N(0, σ²), with the normal-inverse-gamma prior
 //   σ² ~ InvGamma(a0, b0),   β | σ² ~ N(0, σ² (λI)⁻¹).
-// Rank-one updates: O(d²) an observation, in double.
+// Rank-one updates: O(d²) an observation, in double, without allocations.
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <cstdint>
 
@@ -27,8 +26,9 @@ struct RegressionSums {
   std::uint64_t n = 0;
 
   explicit RegressionSums(Eigen::Index dimension);
+  void clear();
   // Observations as columns: x (d,n), y (n).
-  void add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
+  void add(const Eigen::Ref<const Eigen::MatrixXd>& x, const Eigen::Ref<const Eigen::VectorXd>& y);
 };
 
 class BayesLinear {
@@ -38,12 +38,15 @@ class BayesLinear {
   BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums);
 
   void observe(const Eigen::VectorXd& x, double y);
+  // Forgets what it knew and starts from all those observations: one factorisation.
+  void fit(const BayesLinearConfig& config, const RegressionSums& sums);
 
-  // σ² ~ InvGamma(a, b), then β ~ N(mean, σ² precision⁻¹).
+  // σ² ~ InvGamma(a, b), then β ~ N(mean, σ² precision⁻¹), (d).
+  void sample(Stream& stream, Eigen::VectorXd& beta) const;
   Eigen::VectorXd sample(Stream& stream) const;
 
   // xᵀ precision⁻¹ x: the variance of x·β in units of the noise's.
-  double leverage(const Eigen::VectorXd& x) const { return cholesky_.matrixL().solve(x).squaredNorm(); }
+  double leverage(const Eigen::VectorXd& x) const;
 
   const Eigen::VectorXd& mean() const { return mean_; }
   const Eigen::MatrixXd& precision() const { return precision_; }  // XᵀX + λI
@@ -51,14 +54,18 @@ class BayesLinear {
   double b() const { return b_; }
 
  private:
+  auto lower() const { return lower_.triangularView<Eigen::Lower>(); }              // L
+  auto upper() const { return lower_.transpose().triangularView<Eigen::Upper>(); }  // Lᵀ
   void refactor();
+  void solve_mean();
 
   Eigen::MatrixXd precision_;
-  Eigen::LLT<Eigen::MatrixXd> cholesky_;  // of precision_
-  Eigen::VectorXd moment_;                // Xᵀy
+  Eigen::MatrixXd lower_;   // L with L Lᵀ = precision; its upper triangle means nothing
+  Eigen::VectorXd moment_;  // Xᵀy
   Eigen::VectorXd mean_;
-  double a_;
-  double b_;
+  Eigen::VectorXd work_;  // (d) scratch of observe()
+  double a_ = 0.0;
+  double b_ = 0.0;
   std::uint64_t updates_ = 0;
 };
 

@@ -73,7 +73,8 @@ void History::sample(Stream& stream, std::size_t batch_size, Minibatch& batch) c
 }
 
 void History::slice(std::size_t first, std::size_t count, Minibatch& batch) const {
-  std::vector<std::uint32_t> slots(count);
+  thread_local std::vector<std::uint32_t> slots;
+  slots.resize(count);
   std::iota(slots.begin(), slots.end(), static_cast<std::uint32_t>(first));
   gather(slots, batch);
 }

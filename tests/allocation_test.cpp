@@ -1,0 +1,82 @@
+// A steady round allocates nothing: choose and learn, trainings included. A new chunk of the history, once in 1024
+// observations, is the exception.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+
+#include "agent/play.h"
+#include "pits/core/matrix.h"
+
+// Counted under malloc, for Eigen does not use operator new.
+namespace {
+std::atomic<std::size_t> allocations = 0;
+}
+
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+
+void* malloc(std::size_t n) {
+  ++allocations;
+  return __libc_malloc(n);
+}
+void* calloc(std::size_t count, std::size_t n) {
+  ++allocations;
+  return __libc_calloc(count, n);
+}
+void* realloc(void* old, std::size_t n) {
+  ++allocations;
+  return __libc_realloc(old, n);
+}
+void* memalign(std::size_t alignment, std::size_t n) {
+  ++allocations;
+  return __libc_memalign(alignment, n);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t n) {
+  ++allocations;
+  return __libc_memalign(alignment, n);
+}
+int posix_memalign(void** out, std::size_t alignment, std::size_t n) {
+  ++allocations;
+  *out = __libc_memalign(alignment, n);
+  return *out == nullptr ? 12 : 0;
+}
+}
+
+namespace pits::test {
+namespace {
+
+TEST(Allocations, AreCounted) {
+  const std::size_t before = allocations;
+  std::vector<int> one(10);
+  EXPECT_EQ(allocations, before + 1) << one.size();
+  AlignedVector<float> two(10);
+  EXPECT_EQ(allocations, before + 2) << two.size();
+}
+
+class SteadyRound : public testing::TestWithParam<std::string> {};
+
+TEST_P(SteadyRound, AllocatesNothing) {
+  constexpr std::size_t warm = 1100, counted = 800;  // from within the second chunk of 1024 to before its end
+  const auto agent = small_agent(GetParam(), small_setup());
+  const std::vector<Event> events = random_events(warm + counted, 4);
+  std::size_t before = 0;
+  for (std::size_t t = 0; t < events.size(); ++t) {
+    if (t == warm) before = allocations;
+    const bool want_propensity = t % 2 == 0;
+    const Action action = agent->choose({.x = events[t].x, .id = t, .want_propensity = want_propensity}).action;
+    const Feedback event{.x = events[t].x, .action = action, .reward = events[t].reward, .id = t};
+    agent->learn({&event, 1});
+  }
+  EXPECT_EQ(allocations - before, 0U);
+}
+INSTANTIATE_TEST_SUITE_P(Agents, SteadyRound,
+                         testing::Values("pi-ts:paper", "pi-ts:released", "pi-ts,flow=svgd", "lin-ts",
+                                         "neural-linear:showdown", "vi-ts:showdown", "ensemble:showdown"),
+                         [](const auto& spec) { return plain_name(spec.param); });
+
+}  // namespace
+}  // namespace pits::test
