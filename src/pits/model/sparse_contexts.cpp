@@ -55,32 +55,36 @@ bool SparseContexts::count(const PaddedMatrix<float>& contexts) {
 }
 
 void SparseContexts::list(const PaddedMatrix<float>& contexts) {
-  const std::size_t d = contexts.rows();
-  const std::size_t B = contexts.cols();
-  const std::size_t entries = by_column.start[d];
-  by_column.other.resize(entries + 1);  // one to spare: each number is written before it is known to count
-  by_column.value.resize(entries + 1);
-  by_observation.start.assign(B + 1, 0);
-  std::size_t next = 0;
-  for (std::size_t l = 0; l < d; ++l) {
+  const std::size_t entries = by_column.start.back();
+  by_column.other.resize(entries + 1);  // one to spare: an observation is written before it is known to differ
+  by_column.value.resize(entries);
+  by_observation.start.assign(contexts.cols() + 1, 0);
+  for (std::size_t l = 0; l < contexts.rows(); ++l) {
     const std::span<const float> numbers = contexts.row(l);
-    for (std::size_t b = 0; b < B; ++b) {
-      const bool differs = numbers[b] != base[l];
-      by_column.other[next] = static_cast<std::uint32_t>(b);
-      by_column.value[next] = numbers[b] - base[l];
-      by_observation.start[b + 1] += differs ? 1 : 0;
-      next += differs ? 1 : 0;
+    std::uint32_t* next = by_column.other.data() + by_column.start[l];
+    for (std::uint32_t b = 0; b < numbers.size(); ++b) {
+      *next = b;
+      next += numbers[b] != base[l] ? 1 : 0;
+    }
+    for (std::size_t k = by_column.start[l]; k < by_column.start[l + 1]; ++k) {
+      const std::uint32_t b = by_column.other[k];
+      by_column.value[k] = numbers[b] - base[l];
+      ++by_observation.start[b + 1];
     }
   }
   std::partial_sum(by_observation.start.begin(), by_observation.start.end(), by_observation.start.begin());
-  by_observation.other.resize(entries);
-  by_observation.value.resize(entries);
+  list_by_observation();
+}
+
+void SparseContexts::list_by_observation() {
+  by_observation.other.resize(by_column.value.size());
+  by_observation.value.resize(by_column.value.size());
   thread_local std::vector<std::uint32_t> position;
   position.assign(by_observation.start.begin(), by_observation.start.end() - 1);
-  for (std::size_t l = 0; l < d; ++l) {
+  for (std::uint32_t l = 0; l < columns(); ++l) {
     for (std::size_t k = by_column.start[l]; k < by_column.start[l + 1]; ++k) {
       const std::uint32_t to = position[by_column.other[k]]++;
-      by_observation.other[to] = static_cast<std::uint32_t>(l);
+      by_observation.other[to] = l;
       by_observation.value[to] = by_column.value[k];
     }
   }

@@ -32,6 +32,7 @@ struct SparseContexts {
  private:
   bool count(const PaddedMatrix<float>& contexts);
   void list(const PaddedMatrix<float>& contexts);
+  void list_by_observation();
 };
 
 }  // namespace pits

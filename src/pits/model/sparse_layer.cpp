@@ -53,115 +53,166 @@ void Transpose(In a, Out out) {
   }
 }
 
-// V vectors of start + Σ_k value_k rows(other_k, ·) over the entries of a line, from column h on.
-template <std::size_t V>
-HWY_INLINE void CombineRows(const Entries& x, std::size_t line, In rows, std::size_t h, Vector (&even)[V]) {
-  const Tag d;
-  const std::size_t N = Width();
-  Vector odd[V];
-  HWY_UNROLL(4) for (Vector& o : odd) o = hn::Zero(d);
-  std::size_t k = x.start[line];
-  const std::size_t end = x.start[line + 1];
-  const auto add = [&](std::size_t entry, Vector(&sum)[V]) HWY_ATTR {
-    const float* row = &rows(x.other[entry], h);
-    const Vector value = hn::Set(d, x.value[entry]);
-    HWY_UNROLL(4) for (std::size_t v = 0; v < V; ++v) sum[v] = hn::MulAdd(value, hn::Load(d, row + v * N), sum[v]);
-  };
-  for (; k + 2 <= end; k += 2) {
-    add(k, even);
-    add(k + 1, odd);
-  }
-  if (k < end) add(k, even);
-  HWY_UNROLL(4) for (std::size_t v = 0; v < V; ++v) even[v] = hn::Add(even[v], odd[v]);
-}
-
+// Units of a block: two vectors of AVX-512, so that a few hundred columns of weights stay in the L1 cache.
+constexpr std::size_t kUnits = 32;
+constexpr std::size_t kVectors = kUnits / hn::MaxLanes(Tag());
 // Observations whose units are made, then turned into columns while they are in the L1 cache.
 constexpr std::size_t kTurned = 16;
 
-// units(b−first, h..) = f(bias + Σ value · weights) for b = first .. last−1
-template <class F, std::size_t V>
-HWY_INLINE void LayerBlock(const SparseContexts& x, SparseScratch& s, std::size_t first, std::size_t last,
-                           std::size_t h) {
-  const Tag d;
-  const std::size_t N = Width();
-  const In weights = std::as_const(s.weights).view();
-  for (std::size_t b = first; b < last; ++b) {
-    Vector sum[V];
-    HWY_UNROLL(4) for (std::size_t v = 0; v < V; ++v) sum[v] = hn::LoadU(d, s.bias.data() + h + v * N);
-    CombineRows<V>(x.by_observation, b, weights, h, sum);
-    HWY_UNROLL(4) for (std::size_t v = 0; v < V; ++v) hn::Store(F::value(sum[v]), d, &s.units(b - first, h + v * N));
-  }
-}
+HWY_INLINE std::size_t Blocks(std::size_t units) { return (units + kUnits - 1) / kUnits; }
 
-// gradient(l, h..) = base_l · sums + Σ value · deltas; the sums lie in s.bias.
-template <std::size_t V>
-HWY_INLINE void GradientBlock(const SparseContexts& x, SparseScratch& s, std::size_t h) {
-  const Tag d;
-  const std::size_t N = Width();
-  const In deltas = std::as_const(s.units).view();
-  for (std::size_t l = 0; l < x.columns(); ++l) {
-    Vector sum[V];
-    HWY_UNROLL(4) for (std::size_t v = 0; v < V; ++v) {
-      sum[v] = hn::Mul(hn::Set(d, x.base[l]), hn::LoadU(d, s.bias.data() + h + v * N));
+// Lines whose sums grow side by side: with 32 registers two of them hide the latency of the multiply-add.
+#if HWY_TARGET <= HWY_AVX3
+constexpr std::size_t kLines = 2;
+#else
+constexpr std::size_t kLines = 1;
+#endif
+
+// A line's Σ_k value_k rows(other_k, ·) for one block of units; entries of even and of odd number are summed apart.
+struct LineSum {
+  const std::uint32_t* other;
+  const float* value;
+  std::size_t entries;
+  Vector even[kVectors], odd[kVectors];
+
+  HWY_INLINE void Begin(const Entries& x, std::size_t line) {
+    other = x.other.data() + x.start[line];
+    value = x.value.data() + x.start[line];
+    entries = x.start[line + 1] - x.start[line];
+    HWY_UNROLL(32) for (Vector& o : odd) o = hn::Zero(Tag());
+  }
+  HWY_INLINE void Add(std::size_t k, const float* rows, Vector (&to)[kVectors]) const {
+    const Tag d;
+    const float* row = rows + other[k] * kUnits;
+    const Vector factor = hn::Set(d, value[k]);
+    HWY_UNROLL(32) for (std::size_t v = 0; v < kVectors; ++v) {
+      to[v] = hn::MulAdd(factor, hn::Load(d, row + v * Width()), to[v]);
     }
-    CombineRows<V>(x.by_column, l, deltas, h, sum);
-    HWY_UNROLL(4) for (std::size_t v = 0; v < V; ++v) hn::Store(sum[v], d, &s.gradient(l, h + v * N));
+  }
+  HWY_INLINE void AddPair(std::size_t k, const float* rows) {
+    Add(k, rows, even);
+    Add(k + 1, rows, odd);
+  }
+  HWY_INLINE void Finish(std::size_t k, const float* rows) {
+    for (; k + 2 <= entries; k += 2) AddPair(k, rows);
+    if (k < entries) Add(k, rows, even);
+    HWY_UNROLL(32) for (std::size_t v = 0; v < kVectors; ++v) even[v] = hn::Add(even[v], odd[v]);
+  }
+};
+
+// Every line of x from `first` to `last`−1: begin(line, sum) sets sum.even, end(line, sum) takes it.
+template <class BeginLine, class EndLine>
+HWY_INLINE void ForLines(const Entries& x, std::size_t first, std::size_t last, const float* rows,
+                         const BeginLine& begin, const EndLine& end) {
+  std::size_t line = first;
+  for (; line + kLines <= last; line += kLines) {
+    LineSum sum[kLines];
+    HWY_UNROLL(32) for (std::size_t q = 0; q < kLines; ++q) {
+      sum[q].Begin(x, line + q);
+      begin(line + q, sum[q].even);
+    }
+    std::size_t k = 0;
+    const std::size_t common = std::min(sum[0].entries, sum[kLines - 1].entries);
+    for (; k + 2 <= common; k += 2) {
+      HWY_UNROLL(32) for (LineSum& s : sum) s.AddPair(k, rows);
+    }
+    HWY_UNROLL(32) for (std::size_t q = 0; q < kLines; ++q) {
+      sum[q].Finish(k, rows);
+      end(line + q, sum[q].even);
+    }
+  }
+  for (; line < last; ++line) {
+    LineSum sum;
+    sum.Begin(x, line);
+    begin(line, sum.even);
+    sum.Finish(0, rows);
+    end(line, sum.even);
   }
 }
 
-// Calls block(V, h) with V a compile-time number of vectors, four where they fit, until `units` are covered.
-template <class Block>
-HWY_INLINE void ForUnits(std::size_t units, const Block& block) {
+// units(b−first, ·) = f(bias + Σ value · weights) for the observations first .. last−1 and block u
+template <class F>
+HWY_INLINE void LayerBlock(const SparseContexts& x, SparseScratch& s, std::size_t first, std::size_t last,
+                           std::size_t u) {
+  const Tag d;
   const std::size_t N = Width();
-  std::size_t h = 0;
-  for (; h + 4 * N <= units; h += 4 * N) block(std::integral_constant<std::size_t, 4>(), h);
-  switch ((units - h) / N) {
-    case 1: return block(std::integral_constant<std::size_t, 1>(), h);
-    case 2: return block(std::integral_constant<std::size_t, 2>(), h);
-    case 3: return block(std::integral_constant<std::size_t, 3>(), h);
-    default: return;
-  }
+  const float* bias = s.bias.data() + u * kUnits;
+  ForLines(
+      x.by_observation, first, last, s.weights.data(),
+      [&](std::size_t, Vector(&sum)[kVectors]) HWY_ATTR {
+        HWY_UNROLL(32) for (std::size_t v = 0; v < kVectors; ++v) sum[v] = hn::LoadU(d, bias + v * N);
+      },
+      [&](std::size_t b, const Vector(&sum)[kVectors]) HWY_ATTR {
+        float* to = &s.units(b - first, 0);
+        HWY_UNROLL(32) for (std::size_t v = 0; v < kVectors; ++v) hn::Store(F::value(sum[v]), d, to + v * N);
+      });
 }
 
-HWY_INLINE std::size_t Padded(std::size_t units) { return (units + Width() - 1) / Width() * Width(); }
+// gradient(l, ·) = base_l · sums + Σ value · deltas for block u; the sums lie in s.bias.
+HWY_INLINE void GradientBlock(const SparseContexts& x, SparseScratch& s, std::size_t u) {
+  const Tag d;
+  const std::size_t N = Width();
+  const float* sums = s.bias.data() + u * kUnits;
+  ForLines(
+      x.by_column, 0, x.columns(), s.units.data(),
+      [&](std::size_t l, Vector(&sum)[kVectors]) HWY_ATTR {
+        const Vector base = hn::Set(d, x.base[l]);
+        HWY_UNROLL(32) for (std::size_t v = 0; v < kVectors; ++v) sum[v] = hn::Mul(base, hn::LoadU(d, sums + v * N));
+      },
+      [&](std::size_t l, const Vector(&sum)[kVectors]) HWY_ATTR {
+        HWY_UNROLL(32) for (std::size_t v = 0; v < kVectors; ++v) hn::Store(sum[v], d, &s.gradient(l, v * N));
+      });
+}
 
-// The padding stays zero from the first reshape on.
-HWY_INLINE void Shape(Matrix<float>& m, std::size_t rows, std::size_t cols) {
-  if (m.rows() != rows || m.cols() != cols) m.reshape(rows, cols);
+HWY_INLINE void Shape(Matrix<float>& m, std::size_t rows) {
+  if (m.rows() != rows) m.reshape(rows, kUnits);
+}
+
+// The units of block u among the rows of a (H,·) matrix: its first row and how many it has.
+template <class T>
+HWY_INLINE MatrixView<T> RowsOf(MatrixView<T> a, std::size_t u) {
+  const std::size_t first = u * kUnits;
+  return {&a(first, 0), std::min(kUnits, a.rows() - first), a.cols(), a.stride()};
+}
+
+HWY_INLINE void SetBias(const float* b, std::size_t H, SparseScratch& s) {
+  s.bias.assign(Blocks(H) * kUnits, 0.0F);
+  for (std::size_t i = 0; i < H; ++i) s.bias[i] = b[i];
 }
 
 void SparseLayer(Activation f, In weights, const float* b, const SparseContexts& x, SparseScratch& s, Out out) {
-  const std::size_t H = weights.rows();
-  const std::size_t padded = Padded(H);
-  Shape(s.weights, x.columns(), padded);
-  Shape(s.units, x.observations(), padded);
-  Transpose<false>(weights, s.weights.view().columns(0, H));
-  s.bias.assign(padded, 0.0F);
-  for (std::size_t i = 0; i < H; ++i) s.bias[i] = b[i];
-  ProductTransposed(weights, {x.base.data(), 1, x.base.size()}, {s.bias.data(), H, 1});
-  for (std::size_t first = 0; first < x.observations(); first += kTurned) {
-    const std::size_t last = std::min(first + kTurned, x.observations());
-    ForUnits(padded, [&](auto vectors, std::size_t h) HWY_ATTR {
+  const std::size_t d = x.columns();
+  Shape(s.weights, d);
+  Shape(s.units, std::max(s.units.rows(), kTurned));
+  SetBias(b, weights.rows(), s);
+  ProductTransposed(weights, {x.base.data(), 1, d}, {s.bias.data(), weights.rows(), 1});
+  for (std::size_t u = 0; u < Blocks(weights.rows()); ++u) {
+    const In rows = RowsOf(weights, u);
+    Transpose<false>(rows, {s.weights.data(), d, rows.rows(), kUnits});
+    for (std::size_t first = 0; first < x.observations(); first += kTurned) {
+      const std::size_t last = std::min(first + kTurned, x.observations());
       if (f == Activation::relu) {
-        LayerBlock<Relu, vectors()>(x, s, first, last, h);
+        LayerBlock<Relu>(x, s, first, last, u);
       } else {
-        LayerBlock<Tanh, vectors()>(x, s, first, last, h);
+        LayerBlock<Tanh>(x, s, first, last, u);
       }
-    });
-    Transpose<false>({s.units.data(), last - first, H, padded}, out.columns(first, last - first));
+      Transpose<false>({s.units.data(), last - first, rows.rows(), kUnits},
+                       RowsOf(out, u).columns(first, last - first));
+    }
   }
 }
 
 void SparseGradient(In d, const float* sums, const SparseContexts& x, SparseScratch& s, Out gradient) {
-  const std::size_t H = d.rows();
-  const std::size_t padded = Padded(H);
-  Shape(s.units, x.observations(), padded);
-  Shape(s.gradient, x.columns(), padded);
-  Transpose<false>(d, s.units.view().columns(0, H));
-  s.bias.assign(padded, 0.0F);
-  for (std::size_t i = 0; i < H; ++i) s.bias[i] = sums[i];
-  ForUnits(padded, [&](auto vectors, std::size_t h) HWY_ATTR { GradientBlock<vectors()>(x, s, h); });
-  Transpose<true>(std::as_const(s.gradient).view().columns(0, H), gradient);
+  const std::size_t B = x.observations();
+  Shape(s.units, std::max(s.units.rows(), B));
+  Shape(s.gradient, x.columns());
+  SetBias(sums, d.rows(), s);
+  for (std::size_t u = 0; u < Blocks(d.rows()); ++u) {
+    const In rows = RowsOf(d, u);
+    Transpose<false>(rows, {s.units.data(), B, rows.rows(), kUnits});
+    GradientBlock(x, s, u);
+    Transpose<true>({s.gradient.data(), x.columns(), rows.rows(), kUnits}, RowsOf(gradient, u));
+  }
 }
 
 }  // namespace HWY_NAMESPACE

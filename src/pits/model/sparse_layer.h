@@ -8,12 +8,12 @@
 
 namespace pits {
 
-// Scratch of one thread; the second index is the unit, padded to whole vectors.
+// Scratch of one thread: a block of units at a time, so that the L1 cache holds the block of most rows.
 struct SparseScratch {
-  Matrix<float> weights;    // (d,H): the layer's weights transposed
-  Matrix<float> units;      // (B,H): its units, or their deltas
-  Matrix<float> gradient;   // (d,H)
-  std::vector<float> bias;  // (H): b + W base
+  Matrix<float> weights;    // (d,·): the layer's weights transposed
+  Matrix<float> units;      // (B,·): its units, or their deltas
+  Matrix<float> gradient;   // (d,·)
+  std::vector<float> bias;  // b + W base, or the sums of the deltas; padded to whole blocks
 };
 
 // out(H,B) = f(W(H,d)·X + b(H))
