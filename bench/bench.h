@@ -18,7 +18,7 @@ struct Options {
 
 // The same work done by something else.
 struct Reference {
-  std::string name;  // "plain loop", "PyTorch", "one thread"
+  std::string name;  // "plain loop", "PyTorch", "one thread", "early rounds"
   double seconds;
 };
 
@@ -36,7 +36,8 @@ struct Row {
 
 struct Report {
   double sgemm_flops = 0.0;  // operations a second; 0: OpenBLAS was not found
-  std::string torch{};       // version; empty: not found, or not asked for
+  std::string torch{};       // version; empty: not found, or not wanted
+  bool torch_wanted = false;
   std::vector<Row> rows{};
 };
 

@@ -21,26 +21,32 @@ struct Shape {
 inline constexpr std::size_t hidden = 50, batch_size = 512, history_size = 4096;
 const std::vector<Shape>& shapes();
 
+// By the CPU time of the thread, by the clock on the wall, or as the body says by SetIterationTime.
+enum class Timing { cpu, wall, manual };
+
 struct Case {
   std::string name;
   Body body;
   double operations = 0.0;  // useful ones in a unit of work; 0: not counted
   double units = 1.0;       // units of work in an iteration of the body
-  bool on_the_wall = false;
+  Timing timing = Timing::cpu;
   Body reference{};  // the same work done otherwise
   std::string reference_name = "plain loop";
   std::string torch{};   // the work as torch_reference.py calls it; empty: PyTorch is no reference
   int repetitions = 15;  // a short one each; the best counts
+  int iterations = 0;    // in a repetition; 0: as many as fill its time
 };
 
-// A body measures single calls where it sets these counters, in seconds.
+// Counters, in seconds, that a body may set: percentiles of single calls, and a reference that it has measured itself.
 inline constexpr const char* median_counter = "p50";
 inline constexpr const char* tail_counter = "p99";
+inline constexpr const char* reference_counter = "reference";
 
 std::vector<Case> update_cases();
 std::vector<Case> decision_cases();
 std::vector<Case> round_cases();
 std::vector<Case> thread_cases();
 std::vector<Case> loading_cases();
+std::vector<Case> horizon_cases();
 
 }  // namespace pits::bench

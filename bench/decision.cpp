@@ -67,7 +67,7 @@ Case decision_case(const Shape& s, bool everybody) {
   return {.name = fmt::format("{}/{}", everybody ? "decision-propensity" : "decision", s.name()),
           .body = [s, everybody](State& state) { decide(s, everybody, state); },
           .operations = forward_passes * decision_operations(s),
-          .on_the_wall = true,
+          .timing = Timing::manual,
           .reference = [s, everybody](State& state) { plain_decide(s, everybody, state); },
           .torch = fmt::format("{}:{}:{}:{}", everybody ? "decide-all" : "decide", s.d, s.K, s.M)};
 }

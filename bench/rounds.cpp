@@ -59,7 +59,7 @@ std::vector<Case> round_cases() {
 std::vector<Case> thread_cases() {
   return {{.name = "two-cells/2-threads",
            .body = [](State& state) { two_cells(2, state); },
-           .on_the_wall = true,
+           .timing = Timing::wall,
            .reference = [](State& state) { two_cells(1, state); },
            .reference_name = "one thread",
            .repetitions = 5}};

@@ -18,7 +18,7 @@ constexpr const char* reference_prefix = "reference:";
 
 struct Measured {
   double seconds = 0.0;
-  std::optional<double> p50{}, p99{};
+  std::optional<double> p50{}, p99{}, reference{};
   std::string missing{};
 };
 
@@ -49,6 +49,7 @@ class Collector final : public benchmark::BenchmarkReporter {
     };
     now.p50 = counter(median_counter);
     now.p99 = counter(tail_counter);
+    now.reference = counter(reference_counter);
     const auto [kept, first] = results_.emplace(name, now);
     if (!first && now.p50.value_or(now.seconds) < kept->second.p50.value_or(kept->second.seconds)) kept->second = now;
   }
@@ -58,7 +59,7 @@ class Collector final : public benchmark::BenchmarkReporter {
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (const auto& some : {update_cases, decision_cases, round_cases, thread_cases, loading_cases}) {
+  for (const auto& some : {update_cases, decision_cases, round_cases, thread_cases, loading_cases, horizon_cases}) {
     std::ranges::move(some(), std::back_inserter(all));
   }
   return all;
@@ -82,12 +83,14 @@ std::vector<Case> wanted_cases(const std::string& filter) {
 void add_to_benchmark(const Case& c, bool quick) {
   const auto add = [&](const std::string& name, const Body& body) {
     auto* added = benchmark::RegisterBenchmark(name.c_str(), body);
-    if (!c.torch.empty() && c.on_the_wall) {
-      added->UseManualTime();  // single decisions
-    } else if (c.on_the_wall) {
-      added->UseRealTime();
+    if (c.timing == Timing::manual) added->UseManualTime();
+    if (c.timing == Timing::wall) added->UseRealTime();
+    if (c.iterations > 0) {
+      added->Iterations(c.iterations);
+    } else {
+      added->MinTime(quick ? 1e-3 : seconds_a_repetition);
     }
-    added->MinTime(quick ? 1e-3 : seconds_a_repetition)->Repetitions(quick ? 1 : c.repetitions);
+    added->Repetitions(quick ? 1 : c.repetitions);
   };
   add(c.name, c.body);
   if (c.reference) add(reference_prefix + c.name, c.reference);
@@ -123,6 +126,7 @@ Row row_of(const Case& c, const std::map<std::string, Measured>& measured, const
     const Measured& other = measured.at(reference_prefix + c.name);
     row.references.push_back({c.reference_name, other.p50.value_or(other.seconds) / c.units});
   }
+  if (own.reference) row.references.push_back({c.reference_name, *own.reference / c.units});
   if (const auto found = torch.work.find(c.torch); found != torch.work.end()) {
     row.references.push_back({"PyTorch", found->second.p50.value_or(found->second.seconds)});
   }
@@ -141,6 +145,7 @@ Report run(const Options& options) {
   const TorchTimes torch = measure_torch(cases, options.quick);
   if (counted) report.sgemm_flops = std::max(report.sgemm_flops, sgemm_flops(sgemm_repetitions));
   report.torch = torch.version;
+  report.torch_wanted = std::ranges::any_of(cases, [](const Case& c) { return !c.torch.empty(); });
   for (const Case& c : cases) report.rows.push_back(row_of(c, measured, torch));
   return report;
 }

@@ -25,7 +25,7 @@ std::string ratio_text(const Row& row, const std::string& reference) {
 }
 
 std::vector<std::string> cells(const Report& report, const Row& row) {
-  if (!row.missing.empty()) return {row.name, "-", "", "", "", "", "", "", ""};
+  if (!row.missing.empty()) return {row.name, "-", "", "", "", "", "", "", "", ""};
   const double flops = row.operations.value_or(0.0) / row.compared();
   return {row.name,
           time_text(row.seconds),
@@ -35,17 +35,25 @@ std::vector<std::string> cells(const Report& report, const Row& row) {
           row.operations && report.sgemm_flops > 0.0 ? fmt::format("{:.0f} %", 100.0 * flops / report.sgemm_flops) : "",
           ratio_text(row, "plain loop"),
           ratio_text(row, "PyTorch"),
-          ratio_text(row, "one thread")};
+          ratio_text(row, "one thread"),
+          ratio_text(row, "early rounds")};
 }
 
 std::vector<std::string> notes(const Report& report) {
-  std::vector<std::string> lines = {
-      report.sgemm_flops > 0.0
-          ? fmt::format("sgemm 2048³ of OpenBLAS on one thread: {:.1f} GFLOP/s", 1e-9 * report.sgemm_flops)
-          : "OpenBLAS was not measured (Debian: libopenblas0-pthread): no share of its peak",
-      report.torch.empty() ? "PyTorch was not measured (Debian: python3-torch): no ratio to it"
-                           : fmt::format("PyTorch {}, one thread", report.torch),
-      fmt::format("SIMD target {}; best of several repetitions; ratios above 1: pits is faster", simd_target())};
+  std::vector<std::string> lines;
+  const bool counted = std::ranges::any_of(report.rows, [](const Row& row) { return row.operations.has_value(); });
+  if (report.sgemm_flops > 0.0) {
+    lines.push_back(fmt::format("sgemm 2048³ of OpenBLAS on one thread: {:.1f} GFLOP/s", 1e-9 * report.sgemm_flops));
+  } else if (counted) {
+    lines.push_back("OpenBLAS is not here (Debian: libopenblas0-pthread): no share of its peak");
+  }
+  if (!report.torch.empty()) {
+    lines.push_back(fmt::format("PyTorch {}, one thread", report.torch));
+  } else if (report.torch_wanted) {
+    lines.push_back("PyTorch is not here (Debian: python3-torch): no ratio to it");
+  }
+  lines.push_back(
+      fmt::format("SIMD target {}; best of several repetitions; ratios above 1: pits is faster", simd_target()));
   for (const Row& row : report.rows) {
     if (!row.missing.empty()) lines.push_back(row.name + ": " + row.missing);
   }
@@ -78,7 +86,8 @@ Json json_of(const Report& report, const Row& row) {
 }  // namespace
 
 std::string as_text(const Report& report) {
-  TextTable table{.header = {"", "time", "p50", "p99", "GFLOP/s", "of sgemm", "plain loop", "PyTorch", "one thread"},
+  TextTable table{.header = {"", "time", "p50", "p99", "GFLOP/s", "of sgemm", "plain loop", "PyTorch", "one thread",
+                             "early rounds"},
                   .rows = {},
                   .notes = notes(report)};
   for (const Row& row : report.rows) table.rows.push_back(cells(report, row));

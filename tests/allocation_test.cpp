@@ -1,12 +1,14 @@
 // A steady round allocates nothing: choose and learn, trainings included. A new chunk of the history, once in 1024
 // observations, is the exception.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <cstddef>
 
 #include "agent/play.h"
 #include "pits/core/matrix.h"
+#include "pits/posterior/history.h"
 
 // Counted under malloc, for Eigen does not use operator new.
 namespace {
@@ -55,6 +57,23 @@ TEST(Allocations, AreCounted) {
   EXPECT_EQ(allocations, before + 1) << one.size();
   AlignedVector<float> two(10);
   EXPECT_EQ(allocations, before + 2) << two.size();
+}
+
+double bytes_in_use() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+TEST(HistoryMemory, IsLittleMoreThanWhatIsStored) {
+  constexpr std::size_t d = 54, n = 20'000;
+  constexpr double stored = static_cast<double>(n) * (d * sizeof(float) + sizeof(std::uint32_t) + sizeof(float));
+  const std::vector<float> x(d, 1.0F);
+  const double before = bytes_in_use();
+  History history(d, 7);
+  for (std::size_t i = 0; i < n; ++i) history.add({.context = x, .action = 3, .reward = 0.5F});
+  const double used = bytes_in_use() - before;
+  EXPECT_GE(used, stored);
+  EXPECT_LE(used, 1.2 * stored);
 }
 
 class SteadyRound : public testing::TestWithParam<std::string> {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pits/core/denormals.h"
 #include "pits/core/normals.h"
 
 namespace pits {
@@ -59,6 +60,7 @@ float MeanField::prior_variance_of(const Layer& layer) const {
 
 void MeanField::train(int steps) {
   if (history_.size() == 0) throw failed("train: no observation yet");
+  const FlushDenormals flush;
   optimizer_.begin_training();
   for (int i = 0; i < steps; ++i) {
     train_step();

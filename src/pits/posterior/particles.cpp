@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pits/core/denormals.h"
 #include "pits/model/dropout.h"
 
 namespace pits {
@@ -116,6 +117,7 @@ void ParticlePosterior::draw_marks() {
 
 void ParticlePosterior::train(int steps) {
   if (history_.size() == 0) throw failed("train: no observation yet");
+  const FlushDenormals flush;
   mover_.begin_training();
   for (int i = 0; i < steps; ++i) {
     train_step();
