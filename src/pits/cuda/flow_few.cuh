@@ -1,0 +1,35 @@
+// The flow of a cloud of few particles (M ≤ 64): squared distances by differences, the weights of Eq. 6 and its kin, and
+// the step of the optimiser, all in the memory of a thread block.
+#pragma once
+
+#include "pits/cuda/state.cuh"
+
+namespace pits::cuda {
+
+constexpr int few_particles = 64;
+
+// What a flow keeps on the card besides the group's particles and scores.
+struct FlowState {
+  FlowSettings flow;
+  RuleSettings rule;
+  const StepSize* step_size;  // of every training step
+  float* previous;            // θ′ (G,M,stride); null where the flow has no transport
+  float* first;               // Adam's mean (G,M,stride), or null
+  float* second;              // mean or sum of squares (G,M,stride), or null
+  int slices;                 // parts of the parameters over which distances are summed apart
+  float* partial;             // (G,slices,2,M,M) parts of ‖θ_i − θ_j‖² and of ‖θ_i − θ′_j‖²
+  std::uint32_t* arrived;     // (G) slices done; 0 between steps
+  float* weights;             // (G,3,M,row) weight of G_j, of θ_i − θ_j and of θ_i − θ′_j in v_i; i runs fastest
+  int row;                    // M rounded up to a multiple of four
+  std::int32_t* diverged;     // (G) the training step after which a parameter left the floats' safe range, or 0
+};
+
+int few_slices(std::int64_t stride);
+
+// The weights at the current cloud; independent of the scores.
+void few_weights(const Group& group, const FlowState& flow, cudaStream_t stream);
+
+// v from the weights and scores, and the optimiser's step along it.
+void few_step(const Group& group, const FlowState& flow, int step, cudaStream_t stream);
+
+}  // namespace pits::cuda
