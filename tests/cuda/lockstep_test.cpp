@@ -214,13 +214,18 @@ TEST_P(EveryFlow, OneStepIsThatOfTheDoubleReference) {
   }
 }
 
-// A mantissa of 10 bits: 2⁻¹¹ a product, and units near the kink of a ReLU that fall on its other side.
+// A mantissa of 10 bits: 2⁻¹¹ a product. With ReLU, a share of units of about that size falls on the other side of the
+// kink, each an error of its whole part: the root of the share.
 TEST_P(EveryFlow, OneStepInTf32IsNearTheDoubleReference) {
   NEEDS_CARD();
-  for (const Case& c : shapes(GetParam())) {
+  for (Case c : shapes(GetParam())) {
+    const Errors kinked = compare(c, CardPrecision::tf32);
+    EXPECT_LT(kinked.score, 5e-2) << c.name;
+    EXPECT_LT(kinked.move, 5e-2) << c.name;
+    c.config.posterior.model.activation = Activation::tanh;
     const Errors errors = compare(c, CardPrecision::tf32);
-    EXPECT_LT(errors.score, 2e-2) << c.name;
-    EXPECT_LT(errors.move, 2e-2) << c.name;
+    EXPECT_LT(errors.score, 3e-3) << c.name;
+    EXPECT_LT(errors.move, 3e-3) << c.name;
   }
 }
 

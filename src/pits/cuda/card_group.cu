@@ -26,13 +26,13 @@ struct Counts {
 Counts counts(const Settings& s, std::size_t G, std::size_t T) {
   const auto M = static_cast<std::size_t>(s.particles);
   const bool pairs = s.flow.pairs() && few(s);
-  const auto slices = static_cast<std::size_t>(few_slices(s.network.stride));
+  const auto slices = static_cast<std::size_t>(few_slices(s.particles, s.network.stride));
   return {.rounds = G * T,
-          .contexts = G * T * static_cast<std::size_t>(s.context_stride()),
+          .contexts = G * T * static_cast<std::size_t>(s.context_stride()) + context_slack,
           .rewards = G * T * static_cast<std::size_t>(s.actions),
           .cloud = G * M * static_cast<std::size_t>(s.network.stride),
           .partial = pairs ? G * slices * 2 * M * M : 0,
-          .weights = pairs ? G * 3 * M * static_cast<std::size_t>(round_up(s.particles, 4)) : 0};
+          .weights = pairs ? G * static_cast<std::size_t>(weight_floats(s.particles, round_up(s.particles, 4))) : 0};
 }
 
 template <class T>
@@ -75,6 +75,7 @@ CardGroup::CardGroup(const Settings& settings, std::span<const std::uint32_t> re
   if (has_second(s)) second_ = DeviceArray<float>(c.cloud);
   partial_ = DeviceArray<float>(c.partial);
   weights_ = DeviceArray<float>(c.weights);
+  contexts_.fill_zero();
   diverged_.fill_zero();
   training_.fill_zero();
   arrived_.fill_zero();
@@ -126,7 +127,7 @@ FlowState CardGroup::flow_view() const {
           .previous = previous_.data(),
           .first = first_.data(),
           .second = second_.data(),
-          .slices = few_slices(settings_.network.stride),
+          .slices = few_slices(settings_.particles, settings_.network.stride),
           .partial = partial_.data(),
           .arrived = arrived_.data(),
           .weights = weights_.data(),

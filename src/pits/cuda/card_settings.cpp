@@ -85,9 +85,10 @@ CardNetwork card_network(const ModelConfig& c, const RewardModel& model) {
     l = {.inputs = static_cast<int>(layer.inputs),
          .outputs = static_cast<int>(layer.outputs),
          .stride = round_up(static_cast<int>(layer.inputs) + 1, 4),
+         .rows = round_up(static_cast<int>(layer.outputs), 4),
          .offset = offset,
          .prior_precision = static_cast<float>(c.prior_precision * factor)};
-    offset += static_cast<std::int64_t>(l.outputs) * l.stride;
+    offset += static_cast<std::int64_t>(l.rows) * l.stride;
   }
   n.noise_parameters = static_cast<int>(model.parameters() - model.network().parameters());
   n.noise_offset = offset;

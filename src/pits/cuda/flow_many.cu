@@ -85,9 +85,9 @@ __global__ void kernel_kernel(const FlowSettings f, const double* medians, int M
   if (threadIdx.x == 0) row_sum[blockIdx.x] = sum;
 }
 
-// a, diag(Σ_j p + q) − p and −q; a block a row.
+// a, −p and −q, and the sums over j of p + q; a block a row.
 __global__ void weights_kernel(const FlowSettings f, const double* medians, const float* k, const float* cost,
-                               const float* row_sum, int M, int row, float* weights) {
+                               const float* row_sum, int M, int row, float* weights, float* pull) {
   const int i = blockIdx.x;
   const float slope = bandwidth_of(f.bandwidth, medians[0], M).slope;
   const std::size_t block = static_cast<std::size_t>(M) * row, at = static_cast<std::size_t>(i) * row;
@@ -106,17 +106,20 @@ __global__ void weights_kernel(const FlowSettings f, const double* medians, cons
     weights[2 * block + at + j] = -q;
   }
   sum = block_sum(sum);
-  if (threadIdx.x == 0) weights[block + at + i] += sum;
+  if (threadIdx.x == 0) pull[i] = sum;
 }
 
-__global__ void move_kernel(const Group group, const FlowState state, int g, const float* velocity, int step) {
-  const std::int64_t l = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-  const std::int64_t count = group.particles * group.network.stride;
-  if (l >= count) return;
-  const std::int64_t at = g * count + l;
+// Along velocity + pull ⊙ centred, without the latter where pull is null. Blocks (columns, particle).
+__global__ void move_kernel(const Group group, const FlowState state, int g, const float* velocity, const float* pull,
+                            const float* centred, int step) {
+  const std::int64_t column = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (column >= group.network.stride) return;
+  const int i = blockIdx.y;
+  const std::int64_t l = i * group.network.stride + column, at = g * group.particles * group.network.stride + l;
   const std::uint32_t k = group.training->first_step + step;
   const float before = group.theta[at];
-  const float now = moved(state.rule, state.step_size[k], before, velocity[l], state.first + at, state.second + at);
+  const float v = pull == nullptr ? velocity[l] : fmaf(pull[i], centred[l], velocity[l]);
+  const float now = moved(state.rule, state.step_size[k], before, v, state.first + at, state.second + at);
   if (!(fabsf(now) <= largest_parameter) && state.diverged[g] == 0) state.diverged[g] = static_cast<int>(k + 1);
   group.theta[at] = now;
   if (state.flow.transports() && (k + 1) % state.flow.inner_steps == 0) {
@@ -141,7 +144,7 @@ std::size_t ManyFlow::bytes(const Settings& s) {
   if (!s.flow.pairs()) return 0;
   const auto M = static_cast<std::size_t>(s.particles);
   const std::size_t clouds = s.flow.transports() ? 3 : 2;
-  return (clouds * cloud_floats(s) + 5 * pair_floats(s) + 2 * M * M + 3 * M) * 4 + sort_bytes(s.particles) + 16;
+  return (clouds * cloud_floats(s) + 5 * pair_floats(s) + 2 * M * M + 4 * M) * 4 + sort_bytes(s.particles) + 16;
 }
 
 ManyFlow::ManyFlow(const Settings& s) {
@@ -154,6 +157,7 @@ ManyFlow::ManyFlow(const Settings& s) {
   d2_ = DeviceArray<float>(pair_floats(s));
   cost_ = DeviceArray<float>(pair_floats(s));
   row_sum_ = DeviceArray<float>(M);
+  pull_ = DeviceArray<float>(M);
   weights_ = DeviceArray<float>(3 * pair_floats(s));
   keys_ = DeviceArray<float>(2 * M * M);
   medians_ = DeviceArray<double>(2);
@@ -181,16 +185,32 @@ void ManyFlow::squared_distances(const Group& group, bool to_previous, Blas& bla
                                {(to_previous ? cost_ : d2_).data(), row, 0});
 }
 
+// velocity = a · G − p · y − q · y′
+void ManyFlow::add_products(const FlowSettings& f, int M, int P, float* score, Blas& blas, cudaStream_t stream) {
+  const int row = round_up(M, 4);
+  const std::size_t block = static_cast<std::size_t>(M) * row;
+  const ProductShape shape{M, P, M, 1};
+  const BatchOf velocity{velocity_.data(), P, 0};
+  if (scores_smoothed(f)) {
+    blas.product(shape, {weights_.data(), row, 0}, {score, P, 0}, 0.0F, velocity);
+  } else {
+    check(cudaMemcpyAsync(velocity_.data(), score, velocity_.size() * sizeof(float), cudaMemcpyDeviceToDevice, stream),
+          "cudaMemcpyAsync");
+  }
+  if (f.kind != CardFlow::dgf_released) {
+    blas.product(shape, {weights_.data() + block, row, 0}, {centred_.data(), P, 0}, 1.0F, velocity);
+  }
+  if (f.transports()) blas.product(shape, {weights_.data() + 2 * block, row, 0}, {previous_.data(), P, 0}, 1.0F, velocity);
+}
+
 void ManyFlow::step(const Group& group, const FlowState& state, int step, Blas& blas, cudaStream_t stream) {
   const int M = group.particles, row = round_up(M, 4), P = static_cast<int>(group.network.stride);
   const std::int64_t cloud = static_cast<std::int64_t>(M) * P;
   const FlowSettings& f = state.flow;
   const auto rows = static_cast<unsigned>(M);
   const unsigned pairs = blocks_for(static_cast<std::size_t>(M) * M, threads);
-  const std::size_t block = static_cast<std::size_t>(M) * row;
   for (int g = 0; g < group.realizations; ++g) {
     float* score = group.score + g * cloud;
-    float* velocity = score;
     if (f.pairs()) {
       centre_kernel<<<blocks_for(static_cast<std::size_t>(P), threads), threads, 0, stream>>>(
           group.theta + g * cloud, f.transports() ? state.previous + g * cloud : nullptr, M, P, centred_.data(),
@@ -208,20 +228,13 @@ void ManyFlow::step(const Group& group, const FlowState& state, int step, Blas& 
       }
       kernel_kernel<<<rows, threads, 0, stream>>>(f, medians_.data(), M, row, d2_.data(), row_sum_.data());
       weights_kernel<<<rows, threads, 0, stream>>>(f, medians_.data(), d2_.data(), cost_.data(), row_sum_.data(), M, row,
-                                                   weights_.data());
+                                                   weights_.data(), pull_.data());
       check(cudaGetLastError(), "weights");
-      const ProductShape shape{M, P, M, 1};
-      if (scores_smoothed(f)) {
-        velocity = velocity_.data();
-        blas.product(shape, {weights_.data(), row, 0}, {score, P, 0}, 0.0F, {velocity, P, 0});
-      }
-      blas.product(shape, {weights_.data() + block, row, 0}, {centred_.data(), P, 0}, 1.0F, {velocity, P, 0});
-      if (f.transports()) {
-        blas.product(shape, {weights_.data() + 2 * block, row, 0}, {previous_.data(), P, 0}, 1.0F, {velocity, P, 0});
-      }
+      add_products(f, M, P, score, blas, stream);
     }
-    move_kernel<<<blocks_for(static_cast<std::size_t>(cloud), threads), threads, 0, stream>>>(group, state, g, velocity,
-                                                                                              step);
+    const dim3 blocks(blocks_for(static_cast<std::size_t>(P), threads), rows);
+    move_kernel<<<blocks, threads, 0, stream>>>(group, state, g, f.pairs() ? velocity_.data() : score,
+                                                f.pairs() ? pull_.data() : nullptr, centred_.data(), step);
     check(cudaGetLastError(), "move");
   }
 }

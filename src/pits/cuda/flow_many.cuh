@@ -19,6 +19,7 @@ class ManyFlow {
 
  private:
   void squared_distances(const Group& group, bool to_previous, Blas& blas, cudaStream_t stream);
+  void add_products(const FlowSettings& f, int M, int P, float* score, Blas& blas, cudaStream_t stream);
   void median(int M, CardScaleRule rule, double* out, cudaStream_t stream);
 
   DeviceArray<float> centred_;   // θ − mean (M,stride), and θ′ − mean where the flow transports
@@ -28,7 +29,8 @@ class ManyFlow {
   DeviceArray<float> d2_;        // (M,row): products, then squared distances, then k
   DeviceArray<float> cost_;      // (M,row)
   DeviceArray<float> row_sum_;   // (M)
-  DeviceArray<float> weights_;   // (3,M,row) a, diag(Σ) − p, −q
+  DeviceArray<float> weights_;   // (3,M,row) a, −p, −q
+  DeviceArray<float> pull_;      // (M) Σ_j p_ij + q_ij
   DeviceArray<float> keys_;      // (2,M·M) for the median
   DeviceArray<double> medians_;  // (2)
   DeviceArray<char> sorting_;

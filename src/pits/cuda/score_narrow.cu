@@ -6,22 +6,32 @@
 namespace pits::cuda {
 namespace {
 
-constexpr int threads = 256;
-constexpr int warps = threads / 32;
-constexpr int units = 64;         // hidden units with the one that is always 1 and carries the output's bias
+constexpr int units = 64;  // hidden units with the one that is always 1 and carries the output's bias
 constexpr int unit_tiles = units / 16;
 constexpr int most_actions = 16;
 constexpr int action_tiles = most_actions / 8;
 constexpr int output_stride = 72;  // of a row of output weights in shared memory: rows of other actions, other banks
-constexpr int chunk = 256;         // observations on their way together
-constexpr int own_tiles = chunk / 8 / warps;  // tiles of eight observations that a warp carries forward
+constexpr int own_tiles = 2;       // tiles of eight observations that a warp carries forward
 constexpr int most_columns = 448;
+
+// How the warps of a block share the work. Forward, each carries its own observations, all units. Backward, Columns warps
+// side by side own Tiles tiles of eight columns each; Units of them share the units; the rest take parts of the
+// observations.
+template <int Warps, int Columns, int Tiles, int Units>
+struct Split {
+  static constexpr int warps = Warps, columns = Columns, tiles = Tiles, units = Units;
+  static constexpr int threads = 32 * Warps;
+  static constexpr int chunk = 8 * own_tiles * Warps;  // observations on their way together
+  static constexpr int parts = Warps / Columns / Units;
+  static constexpr int own_units = unit_tiles / Units;  // tiles of units of a warp
+};
 
 // Rows 16 floats (mod 32) apart let the eight lanes of a 16-byte load hit all banks.
 __host__ __device__ constexpr int weight_stride(int columns) { return columns % 32 == 0 ? columns + 16 : columns; }
 
 // Shared memory: W (units, weight_stride), V (most_actions, output_stride), the fragments of D (chunk · units), the
-// rounds, actions and rewards of the chunk, 1/σ² of each action, sums of the noise's gradient.
+// rounds, actions and rewards of the chunk, 1/σ² of each action, sums of the noise's gradient. D also holds what warps
+// add up: at most as much.
 struct Shared {
   float* W;
   float* V;
@@ -33,31 +43,34 @@ struct Shared {
   float* noise;  // (warps, most_actions)
 };
 
+template <class S>
 constexpr std::size_t shared_bytes(int columns) {
+  static_assert(S::parts == 1 || S::own_units * S::tiles <= 8, "the parts do not fit into D");
   const std::size_t floats = static_cast<std::size_t>(units) * weight_stride(columns) + most_actions * output_stride +
-                             chunk * units + 3 * chunk + most_actions + warps * most_actions;
+                             S::chunk * units + 3 * S::chunk + most_actions + S::warps * most_actions;
   return floats * sizeof(float);
 }
 
+template <class S>
 __device__ Shared carve(float* memory, int columns) {
   Shared s{};
   s.W = memory;
   s.V = s.W + units * weight_stride(columns);
   s.D = reinterpret_cast<float4*>(s.V + most_actions * output_stride);
-  s.round = reinterpret_cast<std::uint32_t*>(s.D + chunk * units / 4);
-  s.action = reinterpret_cast<std::int32_t*>(s.round + chunk);
-  s.reward = reinterpret_cast<float*>(s.action + chunk);
-  s.precision = s.reward + chunk;
+  s.round = reinterpret_cast<std::uint32_t*>(s.D + S::chunk * units / 4);
+  s.action = reinterpret_cast<std::int32_t*>(s.round + S::chunk);
+  s.reward = reinterpret_cast<float*>(s.action + S::chunk);
+  s.precision = s.reward + S::chunk;
   s.noise = s.precision + most_actions;
   return s;
 }
 
-template <bool Accurate>
+template <class S, bool Accurate>
 __device__ void load_weights(const Group& group, const float* theta, int columns, const Shared& s) {
   const CardLayer& hidden = group.network.layer[0];
   const CardLayer& output = group.network.layer[1];
   const int stride = weight_stride(columns);
-  for (int i = threadIdx.x; i < units * (stride / 4); i += threads) {
+  for (int i = threadIdx.x; i < units * (stride / 4); i += S::threads) {
     const int row = i / (stride / 4), column = i % (stride / 4) * 4;
     float4 w{};
     if (row < hidden.outputs && column < hidden.stride) {
@@ -66,7 +79,7 @@ __device__ void load_weights(const Group& group, const float* theta, int columns
     *reinterpret_cast<float4*>(s.W + row * stride + column) = {storable<Accurate>(w.x), storable<Accurate>(w.y),
                                                                storable<Accurate>(w.z), storable<Accurate>(w.w)};
   }
-  for (int i = threadIdx.x; i < most_actions * output_stride; i += threads) {
+  for (int i = threadIdx.x; i < most_actions * output_stride; i += S::threads) {
     const int row = i / output_stride, column = i % output_stride;
     const bool inside = row < output.outputs && column < output.stride;
     s.V[i] = inside ? theta[output.offset + row * output.stride + column] : 0.0F;
@@ -82,11 +95,12 @@ __device__ void load_weights(const Group& group, const float* theta, int columns
 }
 
 // The observations first .. first+chunk−1 of the minibatch of training step k.
+template <class S>
 __device__ void draw_chunk(const Group& group, int realization, std::uint32_t k, std::uint32_t seen, std::uint32_t first,
                            std::uint32_t batch, const Shared& s) {
   const std::uint32_t n = kept(group, seen);
   const std::size_t rounds = static_cast<std::size_t>(realization) * group.rounds;
-  for (std::uint32_t four = threadIdx.x; four < chunk / 4; four += threads) {
+  for (std::uint32_t four = threadIdx.x; four < S::chunk / 4; four += S::threads) {
     const Address address{.seed = group.seed,
                           .realization = group.realization[realization],
                           .purpose = Purpose::minibatch,
@@ -154,16 +168,21 @@ __device__ void forward(const Group& group, const float* contexts, int columns, 
 // h = f(z) in place; unit H is 1.
 __device__ void activate(const CardNetwork& network, float (&z)[unit_tiles][own_tiles][4]) {
   const int g = threadIdx.x % 32 / 4;
+  const auto each = [&](const auto& f) {
 #pragma unroll
-  for (int m = 0; m < unit_tiles; ++m) {
-#pragma unroll
-    for (int n = 0; n < own_tiles; ++n) {
+    for (int m = 0; m < unit_tiles; ++m) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float h = network.tanh ? tanhf(z[m][n][i]) : fmaxf(z[m][n][i], 0.0F);
-        z[m][n][i] = 16 * m + g + 8 * (i / 2) == network.layer[0].outputs ? 1.0F : h;
+        const bool one = 16 * m + g + 8 * (i / 2) == network.layer[0].outputs;
+#pragma unroll
+        for (int n = 0; n < own_tiles; ++n) z[m][n][i] = one ? 1.0F : f(z[m][n][i]);
       }
     }
+  };
+  if (network.tanh) {
+    each([](float x) { return tanhf(x); });
+  } else {
+    each([](float x) { return fmaxf(x, 0.0F); });
   }
 }
 
@@ -195,23 +214,26 @@ __device__ void through_output(const Group& group, float scale, const Shared& s,
     delta[c] = action[c] < 0 ? 0.0F : output_delta(group, scale, precision, reward, m[c]);
     surprise[c] = action[c] < 0 ? 0.0F : scale * ((reward - m[c]) * (reward - m[c]) * precision - 1.0F);
   }
+  Operand<4, Accurate> a[unit_tiles];
+#pragma unroll
+  for (int u = 0; u < unit_tiles; ++u) {
+    a[u].set(0, h[u][n][0]);
+    a[u].set(1, h[u][n][2]);
+    a[u].set(2, h[u][n][1]);
+    a[u].set(3, h[u][n][3]);
+  }
 #pragma unroll
   for (int q = 0; q < action_tiles; ++q) {
+    if (8 * q >= group.actions) break;
     const bool mine[2] = {action[0] == 8 * q + g, action[1] == 8 * q + g};
-    noise[q] += (mine[0] ? surprise[0] : 0.0F) + (mine[1] ? surprise[1] : 0.0F);
-    if (8 * q >= group.actions) continue;
+    if (group.network.noise_parameters > 0) {
+      noise[q] += (mine[0] ? surprise[0] : 0.0F) + (mine[1] ? surprise[1] : 0.0F);
+    }
     Operand<2, Accurate> b;
     b.set(0, mine[0] ? delta[0] : 0.0F);
     b.set(1, mine[1] ? delta[1] : 0.0F);
 #pragma unroll
-    for (int u = 0; u < unit_tiles; ++u) {
-      Operand<4, Accurate> a;
-      a.set(0, h[u][n][0]);
-      a.set(1, h[u][n][2]);
-      a.set(2, h[u][n][1]);
-      a.set(3, h[u][n][3]);
-      multiply_add<Accurate>(gradient[u][q], a, b);
-    }
+    for (int u = 0; u < unit_tiles; ++u) multiply_add<Accurate>(gradient[u][q], a[u], b);
   }
 #pragma unroll
   for (int u = 0; u < unit_tiles; ++u) {
@@ -225,45 +247,46 @@ __device__ void through_output(const Group& group, float scale, const Shared& s,
   }
 }
 
-// sum(u, c) = Σ_b D(u,b) x(b,c) over the chunk; the warp owns Tiles tiles of eight columns, and every Parts-th tile of
-// eight observations, in which observations 2t and 2t+1 stand at t and t+4 of the summed index.
-template <int Tiles, int Parts, bool Accurate>
-__device__ void backward(const Group& group, const float* contexts, int columns, const Shared& s,
-                         float (&sum)[unit_tiles][Tiles][4]) {
+// sum(u, c) = Σ_b D(u,b) x(b,c) over the warp's share of the chunk; observations 2t and 2t+1 of a tile stand at t and t+4
+// of the summed index. Columns beyond the context's are read and never stored: contexts end with `context_slack` zeros.
+template <class S, bool Accurate>
+__device__ void backward(const Group& group, const float* contexts, const Shared& s,
+                         float (&sum)[S::own_units][S::tiles][4]) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-  constexpr int column_warps = warps / Parts;
-  const int first = warp % column_warps * Tiles * 8 + g;
-  float next[Tiles][2];
+  const int first_unit = warp / S::columns % S::units * S::own_units;
+  const float* column = contexts + warp % S::columns * S::tiles * 8 + g;
+  float next[S::tiles][2];
   const auto load = [&](int tile) {
+    const uint2 rounds = *reinterpret_cast<const uint2*>(s.round + 8 * tile + 2 * t);
+    const float* x[2] = {column + rounds.x * static_cast<std::uint32_t>(group.context_stride),
+                         column + rounds.y * static_cast<std::uint32_t>(group.context_stride)};
 #pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      const std::size_t row = s.round[8 * tile + 2 * t + c];
-      const float* x = contexts + row * group.context_stride + first;
-#pragma unroll
-      for (int n = 0; n < Tiles; ++n) next[n][c] = first + 8 * n < columns ? __ldg(x + 8 * n) : 0.0F;
+    for (int n = 0; n < S::tiles; ++n) {
+      next[n][0] = __ldg(x[0] + 8 * n);
+      next[n][1] = __ldg(x[1] + 8 * n);
     }
   };
-  int tile = warp / column_warps;
+  int tile = warp / S::columns / S::units;
   load(tile);
 #pragma unroll 1
-  for (; tile < chunk / 8; tile += Parts) {
-    Operand<2, Accurate> b[Tiles];
+  for (; tile < S::chunk / 8; tile += S::parts) {
+    Operand<2, Accurate> b[S::tiles];
 #pragma unroll
-    for (int n = 0; n < Tiles; ++n) {
+    for (int n = 0; n < S::tiles; ++n) {
       b[n].set(0, next[n][0]);
       b[n].set(1, next[n][1]);
     }
-    if (tile + Parts < chunk / 8) load(tile + Parts);
+    if (tile + S::parts < S::chunk / 8) load(tile + S::parts);
 #pragma unroll
-    for (int u = 0; u < unit_tiles; ++u) {
-      const float4 d = s.D[(tile * unit_tiles + u) * 32 + lane];
+    for (int u = 0; u < S::own_units; ++u) {
+      const float4 d = s.D[(tile * unit_tiles + first_unit + u) * 32 + lane];
       Operand<4, Accurate> a;
       a.set_rounded(0, d.x);
       a.set_rounded(1, d.y);
       a.set_rounded(2, d.z);
       a.set_rounded(3, d.w);
 #pragma unroll
-      for (int n = 0; n < Tiles; ++n) multiply_add<Accurate>(sum[u][n], a, b[n]);
+      for (int n = 0; n < S::tiles; ++n) multiply_add<Accurate>(sum[u][n], a, b[n]);
     }
   }
 }
@@ -279,44 +302,44 @@ __device__ void store_pair(const CardLayer& layer, int row, int column, float fi
 }
 
 // The gradient of W of one chunk: parts of the observations are added up in order.
-template <int Tiles, int Parts>
-__device__ void store_weights(const Group& group, const Shared& s, const float (&sum)[unit_tiles][Tiles][4], bool add,
-                              const float* theta, float* score) {
+template <class S>
+__device__ void store_weights(const Group& group, const Shared& s, const float (&sum)[S::own_units][S::tiles][4],
+                              bool add, const float* theta, float* score) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-  constexpr int column_warps = warps / Parts;
-  const int columns_of = warp % column_warps, part = warp / column_warps;
+  const int columns_of = warp % S::columns, first_unit = warp / S::columns % S::units * S::own_units;
   const auto store = [&](int u, int n, const float4& x) {
-    const int column = (columns_of * Tiles + n) * 8 + 2 * t;
-    store_pair(group.network.layer[0], 16 * u + g, column, x.x, x.y, add, theta, score);
-    store_pair(group.network.layer[0], 16 * u + g + 8, column, x.z, x.w, add, theta, score);
+    const int row = 16 * (first_unit + u) + g, column = (columns_of * S::tiles + n) * 8 + 2 * t;
+    store_pair(group.network.layer[0], row, column, x.x, x.y, add, theta, score);
+    store_pair(group.network.layer[0], row + 8, column, x.z, x.w, add, theta, score);
   };
-  if constexpr (Parts == 1) {
+  if constexpr (S::parts == 1) {
 #pragma unroll
-    for (int u = 0; u < unit_tiles; ++u) {
+    for (int u = 0; u < S::own_units; ++u) {
 #pragma unroll
-      for (int n = 0; n < Tiles; ++n) store(u, n, {sum[u][n][0], sum[u][n][1], sum[u][n][2], sum[u][n][3]});
+      for (int n = 0; n < S::tiles; ++n) store(u, n, {sum[u][n][0], sum[u][n][1], sum[u][n][2], sum[u][n][3]});
     }
   } else {
-    constexpr int items = unit_tiles * Tiles;
+    constexpr int items = S::own_units * S::tiles, beside = S::columns * S::units;
     __syncthreads();  // D is read no more
 #pragma unroll
     for (int i = 0; i < items; ++i) {
-      const float(&x)[4] = sum[i / Tiles][i % Tiles];
-      s.D[((part * column_warps + columns_of) * items + i) * 32 + lane] = {x[0], x[1], x[2], x[3]};
+      const float(&x)[4] = sum[i / S::tiles][i % S::tiles];
+      s.D[(warp * items + i) * 32 + lane] = {x[0], x[1], x[2], x[3]};
     }
     __syncthreads();
-    for (int i = part; i < items; i += Parts) {
+    for (int i = warp / beside; i < items; i += S::parts) {
       float4 total{};
-      for (int p = 0; p < Parts; ++p) {
-        const float4 x = s.D[((p * column_warps + columns_of) * items + i) * 32 + lane];
+      for (int p = 0; p < S::parts; ++p) {
+        const float4 x = s.D[((p * beside + warp % beside) * items + i) * 32 + lane];
         total = {total.x + x.x, total.y + x.y, total.z + x.z, total.w + x.w};
       }
-      store(i / Tiles, i % Tiles, total);
+      store(i / S::tiles, i % S::tiles, total);
     }
   }
 }
 
 // The gradients of V and of log σ, of all warps in order.
+template <class S>
 __device__ void store_outputs(const Group& group, const Shared& s,
                               const float (&gradient)[unit_tiles][action_tiles][4], const float (&noise)[action_tiles],
                               const float* theta, float* score) {
@@ -337,9 +360,9 @@ __device__ void store_outputs(const Group& group, const Shared& s,
   }
   __syncthreads();
   const CardLayer& layer = group.network.layer[1];
-  for (int i = warp; i < items; i += warps) {
+  for (int i = warp; i < items; i += S::warps) {
     float total[4] = {};
-    for (int w = 0; w < warps; ++w) {
+    for (int w = 0; w < S::warps; ++w) {
       const float4 x = s.D[(w * items + i) * 32 + lane];
       total[0] += x.x, total[1] += x.y, total[2] += x.z, total[3] += x.w;
     }
@@ -355,19 +378,18 @@ __device__ void store_outputs(const Group& group, const Shared& s,
     const int actions_of = network.noise_parameters == 1 ? layer.outputs : 1;
     float sum = 0.0F;
     for (int a = threadIdx.x; a < static_cast<int>(threadIdx.x) + actions_of; ++a) {
-      for (int w = 0; w < warps; ++w) sum += s.noise[w * most_actions + a];
+      for (int w = 0; w < S::warps; ++w) sum += s.noise[w * most_actions + a];
     }
     const std::int64_t at = network.noise_offset + threadIdx.x;
     score[at] = sum - group.noise_prior * (theta[at] - group.noise_centre);
   }
 }
 
-template <int Tiles, int ColumnWarps, bool Accurate>
-__global__ void __launch_bounds__(threads, Tiles <= 3 ? 2 : 1) score_kernel(const Group group, int step) {
+template <class S, bool Accurate>
+__global__ void __launch_bounds__(S::threads, S::warps == 8 ? 2 : 1) score_kernel(const Group group, int step) {
   extern __shared__ float4 memory[];
-  constexpr int parts = warps / ColumnWarps;
   const int columns = group.context_stride;
-  const Shared s = carve(reinterpret_cast<float*>(memory), columns);
+  const Shared s = carve<S>(reinterpret_cast<float*>(memory), columns);
   const int realization = blockIdx.x / group.particles;
   const float* theta = group.theta + blockIdx.x * group.network.stride;
   float* score = group.score + blockIdx.x * group.network.stride;
@@ -377,13 +399,14 @@ __global__ void __launch_bounds__(threads, Tiles <= 3 ? 2 : 1) score_kernel(cons
   const std::uint32_t n = kept(group, seen);
   const std::uint32_t batch = group.batch == 0 ? n : static_cast<std::uint32_t>(group.batch);
   const float scale = likelihood_scale(group, n, batch);
-  load_weights<Accurate>(group, theta, columns, s);
+  load_weights<S, Accurate>(group, theta, columns, s);
 
   float output_gradient[unit_tiles][action_tiles][4] = {};
   float noise[action_tiles] = {};
-  for (std::uint32_t first = 0; first < batch; first += chunk) {
+#pragma unroll 1
+  for (std::uint32_t first = 0; first < batch; first += S::chunk) {
     __syncthreads();  // the last chunk is read no more
-    draw_chunk(group, realization, group.training->first_step + step, seen, first, batch, s);
+    draw_chunk<S>(group, realization, group.training->first_step + step, seen, first, batch, s);
     __syncthreads();
     {
       float h[unit_tiles][own_tiles][4] = {};
@@ -395,36 +418,35 @@ __global__ void __launch_bounds__(threads, Tiles <= 3 ? 2 : 1) score_kernel(cons
       }
     }
     __syncthreads();
-    float sum[unit_tiles][Tiles][4] = {};
-    backward<Tiles, parts, Accurate>(group, contexts, columns, s, sum);
-    store_weights<Tiles, parts>(group, s, sum, first > 0, theta, score);
+    float sum[S::own_units][S::tiles][4] = {};
+    backward<S, Accurate>(group, contexts, s, sum);
+    store_weights<S>(group, s, sum, first > 0, theta, score);
   }
-  store_outputs(group, s, output_gradient, noise, theta, score);
+  store_outputs<S>(group, s, output_gradient, noise, theta, score);
 }
 
-template <int Tiles, int ColumnWarps, bool Accurate>
+template <class S, bool Accurate>
 void launch(const Group& group, int step, cudaStream_t stream) {
-  const auto kernel = score_kernel<Tiles, ColumnWarps, Accurate>;
-  const std::size_t bytes = shared_bytes(group.context_stride);
+  const auto kernel = score_kernel<S, Accurate>;
+  const std::size_t bytes = shared_bytes<S>(group.context_stride);
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
         "score: shared memory");
   const auto blocks = static_cast<unsigned>(group.realizations * group.particles);
-  kernel<<<blocks, threads, bytes, stream>>>(group, step);
+  kernel<<<blocks, S::threads, bytes, stream>>>(group, step);
   check(cudaGetLastError(), "score");
 }
 
-// The fewest accumulators that cover the columns: Tiles · ColumnWarps · 8 of them.
+// The fewest accumulators that cover the columns: 8 · Columns · Tiles of them.
 template <bool Accurate>
 void launch_for(const Group& group, int step, cudaStream_t stream) {
   const int columns = group.context_stride;
-  if (columns <= 16) return launch<2, 1, Accurate>(group, step, stream);
-  if (columns <= 32) return launch<2, 2, Accurate>(group, step, stream);
-  if (columns <= 64) return launch<2, 4, Accurate>(group, step, stream);
-  if (columns <= 96) return launch<3, 4, Accurate>(group, step, stream);
-  if (columns <= 128) return launch<2, 8, Accurate>(group, step, stream);
-  if (columns <= 192) return launch<3, 8, Accurate>(group, step, stream);
-  if (columns <= 256) return launch<4, 8, Accurate>(group, step, stream);
-  return launch<7, 8, Accurate>(group, step, stream);
+  if (columns <= 16) return launch<Split<8, 1, 2, 1>, Accurate>(group, step, stream);
+  if (columns <= 32) return launch<Split<8, 2, 2, 1>, Accurate>(group, step, stream);
+  if (columns <= 64) return launch<Split<8, 4, 2, 1>, Accurate>(group, step, stream);
+  if (columns <= 128) return launch<Split<8, 8, 2, 1>, Accurate>(group, step, stream);
+  if (columns <= 192) return launch<Split<8, 8, 3, 1>, Accurate>(group, step, stream);
+  if (columns <= 256) return launch<Split<16, 8, 4, 2>, Accurate>(group, step, stream);
+  return launch<Split<16, 8, 7, 2>, Accurate>(group, step, stream);
 }
 
 }  // namespace

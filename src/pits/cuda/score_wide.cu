@@ -196,7 +196,7 @@ void WideScore::forward(const Group& group, int realization, int first, int coun
   for (int l = 0; l < group.network.layers; ++l) {
     const CardLayer& layer = group.network.layer[l];
     const BatchOf out = output(group, l, batch);
-    blas.product_with_transposed({batch, layer.outputs, layer.inputs + 1, count}, input(group, l, realization, batch),
+    blas.product_with_transposed({batch, layer.rows, layer.stride, count}, input(group, l, realization, batch),
                                  weights(group, group.theta, l, realization, first), 0.0F, out);
     if (l + 1 == group.network.layers) break;
     const std::int64_t rows = static_cast<std::int64_t>(count) * batch;
@@ -212,11 +212,11 @@ void WideScore::backward(const Group& group, int realization, int first, int cou
   for (int l = group.network.layers - 1; l >= 0; --l) {
     const CardLayer& layer = group.network.layer[l];
     const BatchOf in = input(group, l, realization, batch);
-    blas.transposed_product({layer.outputs, layer.inputs + 1, batch, count}, delta, in, 1.0F,
+    blas.transposed_product({layer.rows, layer.stride, batch, count}, delta, in, 1.0F,
                             weights(group, group.score, l, realization, first));
     if (l == 0) break;
     const BatchOf below{delta_[l % 2].data(), in.stride, in.step};
-    blas.product({batch, layer.inputs, layer.outputs, count}, delta, weights(group, group.theta, l, realization, first),
+    blas.product({batch, group.network.layer[l - 1].rows, layer.rows, count}, delta, weights(group, group.theta, l, realization, first),
                  0.0F, below);
     const std::int64_t rows = static_cast<std::int64_t>(count) * batch;
     slope_kernel<<<blocks_for(static_cast<std::size_t>(rows * in.stride / 4), threads), threads, 0, stream>>>(

@@ -58,7 +58,7 @@ __device__ void multiply_add(float (&c)[4], const Operand<4, Accurate>& a, const
 // What a number must be when it is stored for set_rounded.
 template <bool Accurate>
 __device__ float storable(float x) {
-  return Accurate ? x : __uint_as_float(rounded_tf32(x) & 0xFFFFE000U);
+  return Accurate ? x : __uint_as_float(rounded_tf32(x));
 }
 
 }  // namespace pits::cuda
