@@ -1,11 +1,11 @@
 #include "pits/cuda/blas.cuh"
 
 #include <cublas_v2.h>
-#include <dlfcn.h>
 
 #include <string>
 
 #include "pits/cuda/device_array.cuh"
+#include "pits/cuda/library.cuh"
 
 namespace pits::cuda {
 namespace {
@@ -20,14 +20,11 @@ void check(cublasStatus_t status, const char* operation) {
 
 std::string library_name() { return "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR); }
 
-void* open_library() {
-  const std::string name = library_name();
-  for (const std::string& path : {name, std::string(PITS_CUDA_LIBRARY_DIR) + "/" + name}) {
-    if (void* found = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return found;
-  }
+void* open_blas() {
+  if (void* found = open_library(library_name())) return found;
   throw CardFailure("networks of more than one hidden layer, of more than 63 units or 16 actions, linear models and "
                     "clouds of more than 64 particles need " +
-                    name + ", which the system does not find; LD_LIBRARY_PATH can name its directory");
+                    library_name() + ", which the system does not find; LD_LIBRARY_PATH can name its directory");
 }
 
 }  // namespace
@@ -46,20 +43,14 @@ struct Blas::Library {
                          long long strideB, const void* beta, void* C, cudaDataType, int ldc, long long strideC,
                          int count, cublasComputeType_t, cublasGemmAlgo_t);
 
-  template <class F>
-  void find(F& function, const char* name) {
-    function = reinterpret_cast<F>(dlsym(opened, name));
-    if (function == nullptr) throw CardFailure(library_name() + " lacks " + name);
-  }
-
   explicit Library(CardPrecision precision)
-      : opened(open_library()),
+      : opened(open_blas()),
         compute(precision == CardPrecision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_PEDANTIC) {
-    find(create, "cublasCreate_v2");
-    find(destroy, "cublasDestroy_v2");
-    find(set_stream, "cublasSetStream_v2");
-    find(set_workspace, "cublasSetWorkspace_v2");
-    find(gemm, "cublasGemmStridedBatchedEx");
+    find_function(opened, create, "cublasCreate_v2");
+    find_function(opened, destroy, "cublasDestroy_v2");
+    find_function(opened, set_stream, "cublasSetStream_v2");
+    find_function(opened, set_workspace, "cublasSetWorkspace_v2");
+    find_function(opened, gemm, "cublasGemmStridedBatchedEx");
     check(create(&handle), "cublasCreate");
   }
   ~Library() { destroy(handle); }  // the library itself stays loaded

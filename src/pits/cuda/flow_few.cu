@@ -38,13 +38,14 @@ __device__ float sum_of_lanes(float (&x)[side * side]) {
 }
 
 // ‖a_i − b_j‖² over a slice of columns for the pairs (i+0..3, j+0..3): a lane sums every 32nd column.
-__device__ void sum_tile(const float* a, const float* b, int M, int i, int j, int columns, int width, float* out) {
+template <int Width>
+__device__ void sum_tile(const float* a, const float* b, int M, int i, int j, int columns, float* out) {
   const int lane = threadIdx.x % 32;
   const float *row_a[side], *row_b[side];
 #pragma unroll
   for (int r = 0; r < side; ++r) {
-    row_a[r] = a + min(i + r, M - 1) * width;
-    row_b[r] = b + min(j + r, M - 1) * width;
+    row_a[r] = a + min(i + r, M - 1) * Width;
+    row_b[r] = b + min(j + r, M - 1) * Width;
   }
   float sum[side * side] = {};
 #pragma unroll 2
@@ -70,13 +71,14 @@ __device__ void sum_tile(const float* a, const float* b, int M, int i, int j, in
 }
 
 // Rows of a slice into shared memory, 16 bytes at a time; zeros up to a multiple of 32 columns.
-__device__ void load_slice(const float* rows, std::int64_t stride, int M, int columns, int width, float* out) {
-  const int fours = width / 4;
+template <int Width>
+__device__ void load_slice(const float* rows, std::int64_t stride, int M, int columns, float* out) {
+  constexpr int fours = Width / 4;
   for (int i = threadIdx.x; i < M * fours; i += threads) {
     const int row = i / fours, column = i % fours * 4;
     float4 x{};
     if (column < columns) x = *reinterpret_cast<const float4*>(rows + row * stride + column);
-    *reinterpret_cast<float4*>(out + row * width + column) = x;
+    *reinterpret_cast<float4*>(out + row * Width + column) = x;
   }
 }
 
@@ -155,18 +157,18 @@ __device__ void write_weights(const Group& group, const FlowState& state, int g,
 }
 
 // Blocks (slice, realization). The last block of a realization to arrive adds the slices up in order.
+template <int Width>
 __global__ void __launch_bounds__(threads) weights_kernel(const Group group, const FlowState state) {
   extern __shared__ float4 memory[];
   __shared__ bool last;
   float* shared = reinterpret_cast<float*>(memory);
   const int M = group.particles, slice = blockIdx.x, g = blockIdx.y, warp = threadIdx.x / 32;
-  const int width = slice_width(M);
-  const std::int64_t stride = group.network.stride, from = static_cast<std::int64_t>(slice) * width;
-  const int columns = static_cast<int>(min(static_cast<std::int64_t>(width), stride - from));
+  const std::int64_t stride = group.network.stride, from = static_cast<std::int64_t>(slice) * Width;
+  const int columns = static_cast<int>(min(static_cast<std::int64_t>(Width), stride - from));
   const bool transports = state.flow.transports();
-  float *theta = shared, *previous = shared + M * width;
-  load_slice(group.theta + g * M * stride + from, stride, M, columns, width, theta);
-  if (transports) load_slice(state.previous + g * M * stride + from, stride, M, columns, width, previous);
+  float *theta = shared, *previous = shared + M * Width;
+  load_slice<Width>(group.theta + g * M * stride + from, stride, M, columns, theta);
+  if (transports) load_slice<Width>(state.previous + g * M * stride + from, stride, M, columns, previous);
   __syncthreads();
   float* partial = state.partial + static_cast<std::size_t>(g) * state.slices * 2 * M * M;
   float* mine = partial + static_cast<std::size_t>(slice) * 2 * M * M;
@@ -175,10 +177,10 @@ __global__ void __launch_bounds__(threads) weights_kernel(const Group group, con
     if (tile < upper) {  // pairs j ≥ i by rows: the other half is the mirror image
       int i = 0, rest = tile;
       for (; rest >= tiles - i; ++i) rest -= tiles - i;
-      sum_tile(theta, theta, M, side * i, side * (i + rest), columns, width, mine);
+      sum_tile<Width>(theta, theta, M, side * i, side * (i + rest), columns, mine);
     } else {
       const int i = (tile - upper) / tiles, j = (tile - upper) % tiles;
-      sum_tile(theta, previous, M, side * i, side * j, columns, width, mine + M * M);
+      sum_tile<Width>(theta, previous, M, side * i, side * j, columns, mine + M * M);
     }
   }
   __threadfence();
@@ -318,10 +320,11 @@ void few_weights(const Group& group, const FlowState& state, cudaStream_t stream
   const int cloud = M * slice_width(M) * (state.flow.transports() ? 2 : 1);
   const int pairs = 2 * M * M + M + sorted_size(M * M);
   const auto bytes = static_cast<std::size_t>(std::max(cloud, pairs)) * sizeof(float);
-  check(cudaFuncSetAttribute(weights_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+  const auto kernel = slice_width(M) == 512 ? weights_kernel<512> : weights_kernel<256>;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
         "weights: shared memory");
   const dim3 grid(static_cast<unsigned>(state.slices), static_cast<unsigned>(group.realizations));
-  weights_kernel<<<grid, threads, bytes, stream>>>(group, state);
+  kernel<<<grid, threads, bytes, stream>>>(group, state);
   check(cudaGetLastError(), "weights");
 }
 

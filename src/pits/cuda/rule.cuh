@@ -13,7 +13,7 @@ __device__ inline float moved(const RuleSettings& r, const StepSize& size, float
                               float* second) {
   switch (r.rule) {
     case CardRule::sgd: return theta + size.eta * v;
-    case CardRule::sign: return theta + size.eta * (v / (fabsf(v) + r.epsilon));
+    case CardRule::sign: return theta + size.eta * __fdividef(v, fabsf(v) + r.epsilon);
     case CardRule::adagrad: *second += v * v; return theta + size.eta * v / (sqrtf(*second) + r.epsilon);
     case CardRule::rmsprop:
       *second = r.second_moment * *second + (1.0F - r.second_moment) * v * v;
