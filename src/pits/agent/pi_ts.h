@@ -57,6 +57,7 @@ class PiTs : public Agent {
 
   std::vector<float> probabilities(const Query& query) const;
   const ParticlePosterior& posterior() const { return posterior_; }
+  const PiTsConfig& config() const { return config_; }
 
  private:
   ParticleVote vote() const;

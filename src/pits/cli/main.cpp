@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "pits/cli/commands.h"
+#include "pits/cli/device.h"
 #include "pits/cli/usage.h"
 #include "pits/core/error.h"
 #include "pits/core/kernels.h"
@@ -93,7 +94,7 @@ pits::Ending ending_of(int argc, char** argv, pits::Executor& executor) {
 
 int main(int argc, char** argv) {
   try {
-    const auto executor = pits::make_executor();
+    const auto executor = pits::cli::make_executor_with_card();
     return say(executor->end(ending_of(argc, argv, *executor)));
   } catch (...) {
     return say(pits::ending_of_current_exception());

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "pits/cli/commands.h"
+#include "pits/cli/device.h"
 #include "pits/cli/execute.h"
 #include "pits/cli/terminal.h"
 #include "pits/report/figures.h"
@@ -20,7 +21,7 @@ struct ReproduceOptions {
   std::int64_t steps = 2000;
   std::int64_t seed = 0;
   std::int64_t threads = 0;
-  std::string device = "cpu";
+  DeviceOptions device;
   bool quick = false;
   bool resume = false;
   bool json = false;
@@ -112,22 +113,22 @@ void draw_figures(const std::filesystem::path& out) {
 }
 
 int reproduce(const ReproduceOptions& options, const Words& words, Executor& executor) {
-  if (options.device != "cpu") {
-    if (options.device != "cuda") throw unknown_name("device", options.device, {"cpu", "cuda"});
-    throw bad_input("--device cuda: no agent of the benchmark runs on a GPU yet; use --device cpu");
-  }
   const int threads = checked_threads(options.threads);
+  const PlannedDevice device = planned_device(options.device);
   const ReproduceConfig config{
       .steps = options.steps,
       .realizations = options.realizations.value_or(options.quick ? quick_realizations : paper_realizations),
       .seed = options.seed,
-      .data_dir = options.data_dir};
+      .data_dir = options.data_dir,
+      .device = device.device,
+      .precision = device.precision};
   const std::vector<std::string> only = names_in(options.only);
   std::vector<Section> sections = select_sections(only);
   const std::vector<MissingData> missing = drop_missing_data(sections, only, options.data_dir);
   if (sections.empty()) throw bad_input("no data for any of the problems: {}", missing.front().reason);
   if (executor.leads()) say_missing(missing);
   std::vector<Work> list = make_plans(std::move(sections), config);
+  for (const Work& work : list) check_device(options.device, *work.plan);
   watch_signals();
   if (!executor.leads()) {
     for (Work& work : list) executor.run(*work.plan, nullptr, threads, stop_flag(), {});
@@ -161,7 +162,7 @@ std::function<int()> add_reproduce(CLI::App& app, const Words& words, Executor& 
       ->allow_extra_args(false);
   command->add_option("--steps", options->steps, "rounds T (default 2000)");
   command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
-  command->add_option("--device", options->device, "cpu or cuda (default cpu)");
+  add_device_options(*command, options->device);
   command->add_option("--threads", options->threads,
                       "threads (default 0: all of the machine); under mpirun, of each rank");
   command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");

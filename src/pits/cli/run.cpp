@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "pits/cli/commands.h"
+#include "pits/cli/device.h"
 #include "pits/cli/execute.h"
 #include "pits/cli/toml_config.h"
 #include "pits/report/run_report.h"
@@ -16,6 +17,7 @@ struct RunOptions {
   std::int64_t threads = 0;
   std::string probe;
   std::string out, data_dir, label, categorical;
+  DeviceOptions device;
   bool resume = false;
   bool json = false;
 };
@@ -31,6 +33,9 @@ ExperimentConfig merged(const RunOptions& options) {
   config.seed = options.seed.value_or(config.seed);
   if (!options.probe.empty()) config.probe = options.probe;
   config.data_dir = options.data_dir;
+  const PlannedDevice device = planned_device(options.device);
+  config.device = device.device;
+  config.precision = device.precision;
   config.set.insert(config.set.end(), options.set.begin(), options.set.end());
   config.set_env.insert(config.set_env.end(), options.set_env.begin(), options.set_env.end());
   if (!options.label.empty()) config.set_env.push_back("label=" + options.label);
@@ -56,6 +61,7 @@ int run(const RunOptions& options, const Words& words, Executor& executor) {
   if (options.resume && options.out.empty()) throw bad_usage("--resume needs --out DIR, the run to go on with");
   const int threads = checked_threads(options.threads);
   const Plan plan(merged(options));
+  check_device(options.device, plan);
   if (!executor.leads()) {
     watch_signals();
     executor.run(plan, nullptr, threads, stop_flag(), {});
@@ -101,6 +107,7 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
   command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
   command->add_option("--threads", options->threads,
                       "threads (default 0: all of the machine); under mpirun, of each rank");
+  add_device_options(*command, options->device);
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
   command->add_option("--probe", options->probe,

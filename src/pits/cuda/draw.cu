@@ -1,36 +1,10 @@
-#include <cuda_runtime.h>
+#include "pits/cuda/draw.h"
 
 #include "pits/core/philox.h"
-#include "pits/cuda/draw.h"
+#include "pits/cuda/device_array.cuh"
 
 namespace pits::cuda {
 namespace {
-
-// fmt's compile-time format check does not pass nvcc, so pits::Error is thrown by device.cpp.
-void check(cudaError_t status, const char* operation) {
-  if (status != cudaSuccess) throw CardFailure(std::string(operation) + ": " + cudaGetErrorString(status));
-}
-
-// An array on the card.
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(std::size_t n) : size_(n) { check(cudaMalloc(&data_, n * sizeof(T)), "cudaMalloc"); }
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-
-  T* data() const { return data_; }
-  std::vector<T> to_host() const {
-    std::vector<T> host(size_);
-    check(cudaMemcpy(host.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return host;
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_;
-};
 
 __device__ void store(std::uint32_t word, std::uint32_t& out) { out = word; }
 // As Stream::uniform_float.

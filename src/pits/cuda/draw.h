@@ -2,17 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 #include "pits/core/random.h"
 
 namespace pits::cuda {
-
-// A CUDA call failed.
-struct CardFailure : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 int count_cards();
 std::vector<std::uint32_t> draw_words(const Address& address, std::size_t n);

@@ -109,7 +109,9 @@ Plan::Plan(const ExperimentConfig& config, Untried)
       realizations_(positive(config.realizations, "realizations", 1'000'000)),
       seed_(static_cast<std::uint64_t>(config.seed)),
       probe_(config.probe),
-      data_dir_(config.data_dir) {
+      data_dir_(config.data_dir),
+      device_(config.device),
+      precision_(config.precision) {
   if (!probe_.empty() && probe_ != "posterior") throw unknown_name("probe", probe_, {"posterior"});
   if (config.seed < 0) throw bad_input("seed must be at least 0, not {}", config.seed);
   if (config.agents.empty()) throw bad_input("no agent given: --agent NAME; 'pits list agents' shows them");
@@ -136,7 +138,9 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
                .steps = resolved.at("steps").get<std::int64_t>(),
                .realizations = resolved.at("realizations").get<std::int64_t>(),
                .seed = resolved.at("seed").get<std::int64_t>(),
-               .probe = resolved.value("probe", "")},
+               .probe = resolved.value("probe", ""),
+               .device = resolved.value("device", ""),
+               .precision = resolved.value("precision", "")},
               Untried{});  // a label alone may not fit: what --set adds to it comes only now
     restore_fields(plan.agents_, resolved.at("agents"));
     restore_fields(plan.environments_, resolved.at("environments"));
@@ -180,9 +184,8 @@ Cell Plan::cell(std::size_t index) const {
 }
 
 Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
-  const auto environment = environments_[cell.environment].recipe->make(setup_of(cell.realization));
-  const auto agent =
-      agents_[cell.agent].recipe->make({environment->context_size(), environment->actions(), seed_, cell.realization});
+  const auto environment = make_environment(cell);
+  const auto agent = make_agent(cell, *environment);
   try {
     const auto probe = make_probe(*environment);
     return run_rounds(*agent, *environment, steps_, done, probe.get());
@@ -190,6 +193,14 @@ Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
     throw Error(e.kind(), fmt::format("agent '{}' on '{}', realization {}: {}", agents_[cell.agent].spec.text,
                                       environments_[cell.environment].spec.text, cell.realization, e.what()));
   }
+}
+
+std::unique_ptr<Environment> Plan::make_environment(const Cell& cell) const {
+  return environments_[cell.environment].recipe->make(setup_of(cell.realization));
+}
+
+std::unique_ptr<Agent> Plan::make_agent(const Cell& cell, const Environment& environment) const {
+  return agents_[cell.agent].recipe->make({environment.context_size(), environment.actions(), seed_, cell.realization});
 }
 
 std::vector<std::string> Plan::agents() const { return labels(agents_); }
@@ -224,6 +235,10 @@ nlohmann::ordered_json Plan::resolved() const {
                                 {"agents", resolved_specs(agents_)},
                                 {"environments", resolved_specs(environments_)}};
   if (!probe_.empty()) all["probe"] = probe_;
+  if (!device_.empty()) {
+    all["device"] = device_;
+    all["precision"] = precision_;
+  }
   return all;
 }
 

@@ -23,6 +23,8 @@ struct ExperimentConfig {
   std::vector<std::string> set_env{};  // field=value, or environment.field=value
   std::string probe{};                 // "posterior": compare posteriors with the exact one, on linear problems
   std::string data_dir{};              // where data files are looked for first; not part of resolved()
+  std::string device{};                // "cuda": cells of agents that have a GPU version run there; empty: the CPU
+  std::string precision{};             // of the GPU's products: float32 or tf32; empty on the CPU
 };
 
 struct Cell {
@@ -42,6 +44,9 @@ class Plan {
   std::size_t cells() const { return agents_.size() * environments_.size() * realizations_; }
   Cell cell(std::size_t index) const;
   Trajectory run(const Cell& cell, const RoundsDone& done) const;
+  // What a cell is made of, for whoever runs several at once.
+  std::unique_ptr<Environment> make_environment(const Cell& cell) const;
+  std::unique_ptr<Agent> make_agent(const Cell& cell, const Environment& environment) const;
 
   std::vector<std::string> agents() const;        // labels
   std::vector<std::string> environments() const;  // labels
@@ -49,6 +54,8 @@ class Plan {
   std::size_t realizations() const { return realizations_; }
   std::uint64_t seed() const { return seed_; }
   bool probes() const { return !probe_.empty(); }
+  const std::string& device() const { return device_; }
+  const std::string& precision() const { return precision_; }
   struct Shape {
     std::size_t contexts, actions;  // d, K
   };
@@ -85,6 +92,7 @@ class Plan {
   std::uint64_t seed_;
   std::string probe_;
   std::string data_dir_;
+  std::string device_, precision_;
 };
 
 }  // namespace pits

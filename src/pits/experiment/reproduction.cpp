@@ -189,7 +189,9 @@ ExperimentConfig section_config(const Section& section, const ReproduceConfig& c
                               .realizations = config.realizations,
                               .seed = config.seed,
                               .probe = section.probe,
-                              .data_dir = config.data_dir};
+                              .data_dir = config.data_dir,
+                              .device = config.device,
+                              .precision = config.precision};
   for (const Shown& agent : section.agents) experiment.agents.push_back(agent.spec);
   for (const Shown& environment : section.environments) experiment.environments.push_back(environment.spec);
   return experiment;

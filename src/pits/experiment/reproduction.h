@@ -50,6 +50,7 @@ struct ReproduceConfig {
   std::int64_t realizations = 50;
   std::int64_t seed = 0;
   std::string data_dir{};
+  std::string device{}, precision{};  // as in ExperimentConfig
 };
 ExperimentConfig section_config(const Section& section, const ReproduceConfig& config);
 

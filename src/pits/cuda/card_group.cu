@@ -1,0 +1,172 @@
+#include "pits/cuda/card_group.cuh"
+
+#include <algorithm>
+
+#include "pits/cuda/score_narrow.cuh"
+
+namespace pits::cuda {
+namespace {
+
+bool narrow(const Settings& s) { return is_narrow(s.network, s.context_stride()); }
+bool few(const Settings& s) { return s.particles <= few_particles; }
+
+bool has_first(const Settings& s) { return s.rule.rule == CardRule::adam; }
+bool has_second(const Settings& s) { return s.rule.rule != CardRule::sgd && s.rule.rule != CardRule::sign; }
+
+int most_observations(const Settings& s, std::size_t rounds) {
+  if (s.batch > 0) return s.batch;
+  return static_cast<int>(s.capacity > 0 ? std::min<std::size_t>(rounds, static_cast<std::size_t>(s.capacity)) : rounds);
+}
+
+// Floats or words of every array that grows with the group.
+struct Counts {
+  std::size_t rounds, contexts, rewards, cloud, partial, weights;
+};
+
+Counts counts(const Settings& s, std::size_t G, std::size_t T) {
+  const auto M = static_cast<std::size_t>(s.particles);
+  const bool pairs = s.flow.pairs() && few(s);
+  const auto slices = static_cast<std::size_t>(few_slices(s.particles, s.network.stride));
+  return {.rounds = G * T,
+          .contexts = G * T * static_cast<std::size_t>(s.context_stride()) + context_slack,
+          .rewards = G * T * static_cast<std::size_t>(s.actions),
+          .cloud = G * M * static_cast<std::size_t>(s.network.stride),
+          .partial = pairs ? G * slices * 2 * M * M : 0,
+          .weights = pairs ? G * static_cast<std::size_t>(weight_floats(s.particles, round_up(s.particles, 4))) : 0};
+}
+
+template <class T>
+void fill(DeviceArray<T>& array, T value) {
+  const std::vector<T> host(array.size(), value);
+  array.write(host.data(), host.size());
+}
+
+}  // namespace
+
+std::size_t CardGroup::bytes(const Settings& s, std::size_t G, std::size_t T) {
+  const Counts c = counts(s, G, T);
+  const std::size_t clouds = 2 + (s.flow.transports() ? 1 : 0) + (has_first(s) ? 1 : 0) + (has_second(s) ? 1 : 0);
+  std::size_t total = 4 * (2 * c.rounds + c.contexts + c.rewards + clouds * c.cloud + c.partial + c.weights + 3 * G);
+  total += s.step_sizes.size() * sizeof(StepSize) + s.parameters.size() * sizeof(CardParameter);
+  if (!narrow(s)) total += WideScore::bytes(s, static_cast<int>(G), most_observations(s, T));
+  if (!few(s)) total += ManyFlow::bytes(s);
+  return total;
+}
+
+CardGroup::CardGroup(const Settings& settings, std::span<const std::uint32_t> realizations, std::size_t rounds)
+    : settings_(settings),
+      realizations_(static_cast<int>(realizations.size())),
+      rounds_(static_cast<int>(rounds)),
+      realization_(std::vector<std::uint32_t>(realizations.begin(), realizations.end())),
+      diverged_(realizations.size()),
+      training_(1),
+      step_sizes_(settings.step_sizes),
+      arrived_(realizations.size()) {
+  const Settings& s = settings_;
+  const Counts c = counts(s, realizations.size(), rounds);
+  contexts_ = DeviceArray<float>(c.contexts);
+  rewards_ = DeviceArray<float>(c.rewards);
+  gained_ = DeviceArray<float>(c.rounds);
+  played_ = DeviceArray<std::int32_t>(c.rounds);
+  theta_ = DeviceArray<float>(c.cloud);
+  score_ = DeviceArray<float>(c.cloud);
+  if (s.flow.transports()) previous_ = DeviceArray<float>(c.cloud);
+  if (has_first(s)) first_ = DeviceArray<float>(c.cloud);
+  if (has_second(s)) second_ = DeviceArray<float>(c.cloud);
+  partial_ = DeviceArray<float>(c.partial);
+  weights_ = DeviceArray<float>(c.weights);
+  contexts_.fill_zero();
+  diverged_.fill_zero();
+  training_.fill_zero();
+  arrived_.fill_zero();
+  gained_.fill_zero();
+  played_.fill_zero();
+  theta_.fill_zero();
+  score_.fill_zero();
+  first_.fill_zero();
+  second_.fill_zero();
+  weights_.fill_zero();
+  if (s.rule.rule == CardRule::rmsprop && s.rule.first_square != 0.0F) fill(second_, s.rule.first_square);
+  if (!narrow(s)) wide_.emplace(s, realizations_, most_observations(s, rounds));
+  if (!few(s)) many_.emplace(s);
+  if (!narrow(s) || !few(s)) blas_.emplace(s.precision);
+  group_ = group_view();
+  flow_ = flow_view();
+}
+
+Group CardGroup::group_view() const {
+  const Settings& s = settings_;
+  return {.network = s.network,
+          .realizations = realizations_,
+          .particles = s.particles,
+          .rounds = rounds_,
+          .context_size = s.context_size,
+          .context_stride = s.context_stride(),
+          .actions = s.actions,
+          .batch = s.batch,
+          .capacity = s.capacity,
+          .likelihood = s.likelihood,
+          .noise_precision = s.noise_precision,
+          .noise_centre = s.noise_centre,
+          .noise_prior = s.noise_prior,
+          .seed = s.seed,
+          .realization = realization_.data(),
+          .contexts = contexts_.data(),
+          .rewards = rewards_.data(),
+          .played = played_.data(),
+          .gained = gained_.data(),
+          .theta = theta_.data(),
+          .score = score_.data(),
+          .training = training_.data()};
+}
+
+FlowState CardGroup::flow_view() const {
+  return {.flow = settings_.flow,
+          .rule = settings_.rule,
+          .step_size = step_sizes_.data(),
+          .previous = previous_.data(),
+          .first = first_.data(),
+          .second = second_.data(),
+          .slices = few_slices(settings_.particles, settings_.network.stride),
+          .partial = partial_.data(),
+          .arrived = arrived_.data(),
+          .weights = weights_.data(),
+          .row = round_up(settings_.particles, 4),
+          .diverged = diverged_.data()};
+}
+
+int CardGroup::batch_after(std::size_t seen) const { return most_observations(settings_, seen); }
+
+void CardGroup::use_blas(cudaStream_t stream) {
+  if (blas_) blas_->use(stream);
+}
+
+void CardGroup::start_transport() {
+  if (previous_.size() == 0) return;
+  check(cudaMemcpy(previous_.data(), theta_.data(), theta_.size() * sizeof(float), cudaMemcpyDeviceToDevice),
+        "cudaMemcpy");
+}
+
+void CardGroup::train_step(int step, int batch, cudaStream_t main, cudaStream_t beside, cudaEvent_t fork,
+                           cudaEvent_t join) {
+  const bool apart = !many_ && settings_.flow.pairs();
+  if (apart) {
+    check(cudaEventRecord(fork, main), "cudaEventRecord");
+    check(cudaStreamWaitEvent(beside, fork), "cudaStreamWaitEvent");
+    few_weights(group_, flow_, beside);
+    check(cudaEventRecord(join, beside), "cudaEventRecord");
+  }
+  if (wide_) {
+    wide_->score(group_, batch, step, *blas_, main);
+  } else {
+    score_narrow(group_, settings_.precision, step, main);
+  }
+  if (apart) check(cudaStreamWaitEvent(main, join), "cudaStreamWaitEvent");
+  if (many_) {
+    many_->step(group_, flow_, step, *blas_, main);
+  } else {
+    few_step(group_, flow_, step, main);
+  }
+}
+
+}  // namespace pits::cuda

@@ -1,0 +1,41 @@
+// The flow of a cloud of few particles (M ≤ 64): squared distances by differences, the weights of Eq. 6 and its kin, and
+// the step of the optimiser, all in the memory of a thread block.
+#pragma once
+
+#include "pits/cuda/state.cuh"
+
+namespace pits::cuda {
+
+constexpr int few_particles = 64;
+
+// The weights of a realization: (3,M,row) of G_j, θ_i − θ_j and θ_i − θ′_j in v_i, i running fastest, and (row) the sums
+// over j of the latter two.
+PITS_CARD_CALL constexpr int weight_floats(int particles, int row) { return (3 * particles + 1) * row; }
+
+// What a flow keeps on the card besides the group's particles and scores.
+struct FlowState {
+  FlowSettings flow;
+  RuleSettings rule;
+  const StepSize* step_size;  // of every training step
+  float* previous;            // θ′ (G,M,stride); null where the flow has no transport
+  float* first;               // Adam's mean (G,M,stride), or null
+  float* second;              // mean or sum of squares (G,M,stride), or null
+  int slices;                 // few_slices
+  float* partial;             // (G,slices,2,M,M) parts of ‖θ_i − θ_j‖² and of ‖θ_i − θ′_j‖²
+  std::uint32_t* arrived;     // (G) slices done; 0 between steps
+  float* weights;             // (G,weight_floats)
+  int row;                    // M rounded up to a multiple of four
+  std::int32_t* diverged;     // (G) the training step after which a parameter left the floats' safe range, or 0
+};
+
+// Parts of the parameters over which distances are summed apart: by the shape alone, so that sums run in the same order in
+// groups of any size.
+int few_slices(int particles, std::int64_t stride);
+
+// The weights at the current cloud; independent of the scores.
+void few_weights(const Group& group, const FlowState& flow, cudaStream_t stream);
+
+// v from the weights and scores, and the optimiser's step along it.
+void few_step(const Group& group, const FlowState& flow, int step, cudaStream_t stream);
+
+}  // namespace pits::cuda

@@ -1,0 +1,210 @@
+#include "pits/cuda/lockstep.h"
+
+#include <algorithm>
+#include <map>
+
+#include "pits/cuda/card_group.cuh"
+#include "pits/cuda/rounds.cuh"
+
+namespace pits::cuda {
+namespace {
+
+constexpr int most_steps_of_a_graph = 100;
+
+__global__ void begin_training(TrainingState* state, TrainingState now) { *state = now; }
+
+__global__ void look_up(Group group) {
+  const std::size_t round = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
+  if (round >= static_cast<std::size_t>(group.realizations) * group.rounds) return;
+  group.gained[round] = group.rewards[round * group.actions + group.played[round]];
+}
+
+struct Stream {
+  cudaStream_t handle = nullptr;
+  Stream() { check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "cudaStreamCreate"); }
+  ~Stream() { cudaStreamDestroy(handle); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  void wait() const { check(cudaStreamSynchronize(handle), "the card"); }
+};
+
+struct Event {
+  cudaEvent_t handle = nullptr;
+  explicit Event(unsigned flags = cudaEventDisableTiming) {
+    check(cudaEventCreateWithFlags(&handle, flags), "cudaEventCreate");
+  }
+  ~Event() { cudaEventDestroy(handle); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+};
+
+// `steps` training steps with minibatches of `batch`, captured once.
+struct Recording {
+  int steps, batch;
+  bool operator<(const Recording& o) const { return steps != o.steps ? steps < o.steps : batch < o.batch; }
+};
+
+}  // namespace
+
+struct Lockstep::Card {
+  CardGroup group;
+  Stream main, beside;
+  std::map<Recording, cudaGraphExec_t> graphs;
+  std::size_t next_round = 0;
+  std::uint32_t steps_done = 0;
+
+  Card(const Settings& settings, std::span<const std::uint32_t> realizations, std::size_t rounds)
+      : group(settings, realizations, rounds) {
+    const DeviceArray<CardParameter> parameters(settings.parameters);
+    draw_particles(group.view(), parameters.data(), static_cast<std::int64_t>(settings.parameters.size()),
+                   settings.draws_per_particle, settings.uniform_init, main.handle);
+    main.wait();
+    group.start_transport();
+    wait_for_card();
+  }
+  ~Card() {
+    for (const auto& [recording, graph] : graphs) cudaGraphExecDestroy(graph);
+  }
+
+  cudaGraphExec_t graph(const Recording& recording) {
+    const auto found = graphs.find(recording);
+    if (found != graphs.end()) return found->second;
+    if (graphs.size() > 4) {  // minibatches that grow with the rounds: the old ones do not come back
+      for (const auto& [old, exec] : graphs) cudaGraphExecDestroy(exec);
+      graphs.clear();
+    }
+    const Event fork, join;
+    group.use_blas(main.handle);
+    check(cudaStreamBeginCapture(main.handle, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    cudaGraph_t captured = nullptr;
+    try {
+      for (int i = 0; i < recording.steps; ++i) {
+        group.train_step(i, recording.batch, main.handle, beside.handle, fork.handle, join.handle);
+      }
+    } catch (...) {
+      cudaStreamEndCapture(main.handle, &captured);
+      cudaGraphDestroy(captured);
+      throw;
+    }
+    check(cudaStreamEndCapture(main.handle, &captured), "cudaStreamEndCapture");
+    cudaGraphExec_t exec = nullptr;
+    const cudaError_t made = cudaGraphInstantiate(&exec, captured, 0);
+    cudaGraphDestroy(captured);
+    check(made, "cudaGraphInstantiate");
+    return graphs[recording] = exec;
+  }
+
+  void train(int steps, std::size_t seen) {
+    const int batch = group.batch_after(seen);
+    while (steps > 0) {
+      const int now = std::min(steps, most_steps_of_a_graph);
+      const cudaGraphExec_t exec = graph({now, batch});
+      begin_training<<<1, 1, 0, main.handle>>>(group.training().data(),
+                                              {steps_done, static_cast<std::uint32_t>(seen)});
+      check(cudaGetLastError(), "begin_training");
+      check(cudaGraphLaunch(exec, main.handle), "cudaGraphLaunch");
+      steps_done += static_cast<std::uint32_t>(now);
+      steps -= now;
+    }
+  }
+
+  std::vector<float> in_cpu_order(const std::vector<float>& on_card) const {
+    const Settings& s = group.settings();
+    const std::size_t rows = static_cast<std::size_t>(group.view().realizations) * s.particles;
+    std::vector<float> out(rows * s.parameters.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t l = 0; l < s.parameters.size(); ++l) {
+        out[i * s.parameters.size() + l] = on_card[i * s.network.stride + s.parameters[l].at];
+      }
+    }
+    return out;
+  }
+};
+
+std::size_t lockstep_bytes(const Settings& settings, std::size_t realizations, std::size_t rounds) {
+  return CardGroup::bytes(settings, realizations, rounds);
+}
+
+Lockstep::Lockstep(const Settings& settings, std::span<const std::uint32_t> realizations, std::size_t rounds)
+    : card_(std::make_unique<Card>(settings, realizations, rounds)) {}
+Lockstep::~Lockstep() = default;
+
+void Lockstep::set_rounds(std::size_t g, std::span<const float> contexts, std::span<const float> rewards) {
+  const Group& view = card_->group.view();
+  const std::size_t T = view.rounds, d = view.context_size, stride = view.context_stride;
+  std::vector<float> rows(T * stride);
+  for (std::size_t t = 0; t < T; ++t) {
+    std::copy_n(contexts.data() + t * d, d, rows.data() + t * stride);
+    rows[t * stride + d] = 1.0F;
+  }
+  card_->group.contexts().write(rows.data(), rows.size(), g * rows.size());
+  card_->group.rewards().write(rewards.data(), rewards.size(), g * rewards.size());
+}
+
+std::size_t Lockstep::advance() {
+  Card& c = *card_;
+  const Settings& s = c.group.settings();
+  const auto T = static_cast<std::size_t>(c.group.view().rounds), every = static_cast<std::size_t>(s.train_every);
+  const std::size_t first = c.next_round, last = std::min(T, (first / every + 1) * every);
+  if (first == last) return 0;
+  play_rounds(c.group.view(), {s.initial_pulls, s.floor, s.floor_decay}, static_cast<int>(first),
+              static_cast<int>(last), c.main.handle);
+  if (last % every == 0) c.train(s.train_steps, last);
+  c.main.wait();
+  c.next_round = last;
+  return last - first;
+}
+
+std::vector<std::int32_t> Lockstep::diverged() const { return card_->group.diverged().to_host(); }
+std::vector<std::int32_t> Lockstep::actions() const { return card_->group.played().to_host(); }
+std::vector<float> Lockstep::particles() const { return card_->in_cpu_order(card_->group.theta().to_host()); }
+std::vector<float> Lockstep::scores() const { return card_->in_cpu_order(card_->group.score().to_host()); }
+
+void Lockstep::set_particles(std::span<const float> theta) {
+  const Settings& s = card_->group.settings();
+  std::vector<float> on_card(card_->group.theta().size());
+  const std::size_t P = s.parameters.size();
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    on_card[i / P * s.network.stride + s.parameters[i % P].at] = theta[i];
+  }
+  card_->group.theta().write(on_card.data(), on_card.size());
+  card_->group.start_transport();
+  wait_for_card();
+}
+
+void Lockstep::set_history(std::span<const std::int32_t> actions) {
+  const Group& view = card_->group.view();
+  card_->group.played().write(actions.data(), actions.size());
+  const std::size_t rounds = static_cast<std::size_t>(view.realizations) * view.rounds;
+  look_up<<<blocks_for(rounds, 128), 128, 0, card_->main.handle>>>(view);
+  check(cudaGetLastError(), "look_up");
+  card_->main.wait();
+}
+
+void Lockstep::train(int steps, std::size_t seen) {
+  card_->train(steps, seen);
+  card_->main.wait();
+}
+
+double Lockstep::time_training(int steps, std::size_t seen) {
+  Card& c = *card_;
+  c.train(steps, seen);  // captures
+  const Event before(cudaEventDefault), after(cudaEventDefault);
+  check(cudaEventRecord(before.handle, c.main.handle), "cudaEventRecord");
+  c.train(steps, seen);
+  check(cudaEventRecord(after.handle, c.main.handle), "cudaEventRecord");
+  c.main.wait();
+  float milliseconds = 0.0F;
+  check(cudaEventElapsedTime(&milliseconds, before.handle, after.handle), "cudaEventElapsedTime");
+  return 1e-3 * milliseconds;
+}
+
+std::size_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return free;
+}
+
+void wait_for_card() { check(cudaDeviceSynchronize(), "the card"); }
+
+}  // namespace pits::cuda

@@ -1,0 +1,58 @@
+// G copies of a particle agent that step together on the card, each in its own realization of a problem.
+//
+// Rounds do not depend on what was played, so all of them are uploaded at once; then the card alone decides, looks up
+// rewards, samples the replay and moves the particles. The host starts one graph a training.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pits/cuda/settings.h"
+
+namespace pits::cuda {
+
+// Memory of the card that a group takes.
+std::size_t lockstep_bytes(const Settings& settings, std::size_t realizations, std::size_t rounds);
+
+class Lockstep {
+ public:
+  // Draws the first particles. `realizations` are their numbers, the addresses of their draws.
+  Lockstep(const Settings& settings, std::span<const std::uint32_t> realizations, std::size_t rounds);
+  ~Lockstep();
+  Lockstep(const Lockstep&) = delete;
+  Lockstep& operator=(const Lockstep&) = delete;
+
+  // The rounds of copy g: contexts (T,d) and rewards (T,K).
+  void set_rounds(std::size_t g, std::span<const float> contexts, std::span<const float> rewards);
+
+  // Decides the next rounds up to where a training is due or the rounds end, and trains where it is due. Returns the
+  // number of rounds done; 0: there are none left.
+  std::size_t advance();
+
+  // The training step after which a parameter of copy g diverged; 0 for none.
+  std::vector<std::int32_t> diverged() const;
+  std::vector<std::int32_t> actions() const;  // (G,T)
+
+  // For tests, in the CPU's order of parameters: particles and scores (G,M,P).
+  std::vector<float> particles() const;
+  std::vector<float> scores() const;
+  void set_particles(std::span<const float> theta);
+  // Observations of these actions (G,T), whatever the agent would have played.
+  void set_history(std::span<const std::int32_t> actions);
+  // `steps` training steps on the first `seen` observations.
+  void train(int steps, std::size_t seen);
+  // The same twice; seconds of the second time.
+  double time_training(int steps, std::size_t seen);
+
+ private:
+  struct Card;
+  std::unique_ptr<Card> card_;
+};
+
+// Free memory of the card in use.
+std::size_t free_bytes();
+void wait_for_card();
+
+}  // namespace pits::cuda

@@ -1,0 +1,77 @@
+// What the kernels share: the state of a group of G realizations on the card.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "pits/core/philox.h"
+#include "pits/cuda/settings.h"
+
+namespace pits::cuda {
+
+// Where a training stands. Written once a training; the kernels of its steps add their number to `first_step`.
+struct TrainingState {
+  std::uint32_t first_step;  // training steps before this training
+  std::uint32_t seen;        // observations so far
+};
+
+// A view of the group; all arrays are on the card.
+struct Group {
+  CardNetwork network;
+  int realizations;    // G
+  int particles;       // M
+  int rounds;          // T
+  int context_size;    // d
+  int context_stride;  // of a row of contexts: x, 1, zeros
+  int actions;         // K
+  int batch, capacity;
+  CardLikelihood likelihood;
+  float noise_precision, noise_centre, noise_prior;
+  std::uint64_t seed;
+
+  const std::uint32_t* realization;  // (G) their numbers
+  const float* contexts;             // (G,T,context_stride)
+  const float* rewards;              // (G,T,K)
+  std::int32_t* played;              // (G,T) the actions taken
+  float* gained;                     // (G,T) their rewards
+  float* theta;                      // (G,M,network.stride)
+  float* score;                      // (G,M,network.stride)
+  const TrainingState* training;
+};
+
+// Observations that a training step may draw from.
+__device__ inline std::uint32_t kept(const Group& group, std::uint32_t seen) {
+  return group.capacity == 0 ? seen : min(seen, static_cast<std::uint32_t>(group.capacity));
+}
+
+// The round whose observation lies in a slot of the history: the oldest is overwritten.
+__device__ inline std::uint32_t round_of_slot(const Group& group, std::uint32_t seen, std::uint32_t slot) {
+  const auto capacity = static_cast<std::uint32_t>(group.capacity);
+  if (capacity == 0 || seen <= capacity) return slot;
+  const std::uint32_t last = seen - 1;
+  return last - (last - slot) % capacity;
+}
+
+// As Stream::index.
+__device__ inline std::uint32_t index_below(std::uint32_t n, std::uint32_t word) {
+  return static_cast<std::uint32_t>((static_cast<std::uint64_t>(word) * n) >> 32);
+}
+
+// What the likelihood of a minibatch of B is multiplied by.
+__device__ inline float likelihood_scale(const Group& group, std::uint32_t observations, std::uint32_t batch) {
+  switch (group.likelihood) {
+    case CardLikelihood::data: return static_cast<float>(observations) / static_cast<float>(batch);
+    case CardLikelihood::minibatch: return 1.0F;
+    case CardLikelihood::mean: return 1.0F / static_cast<float>(batch);
+  }
+  return 1.0F;
+}
+
+// ∂ log p(r | m)/∂m for one observation, times the scale.
+__device__ inline float output_delta(const Group& group, float scale, float precision, float reward, float m) {
+  if (group.network.bernoulli) return scale * (reward - 1.0F / (1.0F + expf(-m)));
+  return scale * precision * (reward - m);
+}
+
+}  // namespace pits::cuda
