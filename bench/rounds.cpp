@@ -2,6 +2,7 @@
 #include "bench/cases.h"
 #include "bench/problem.h"
 #include "pits/agent/catalogue.h"
+#include "pits/core/parallel.h"
 #include "pits/experiment/results.h"
 #include "pits/experiment/runner.h"
 
@@ -43,6 +44,14 @@ void two_cells(int threads, State& state) {
   }
 }
 
+// The particles of one run over threads.
+void spread_update(int threads, State& state) {
+  const SpreadScope spread(threads);
+  ParticlePosterior posterior = taught_posterior(covertype_like);
+  posterior.train(1);
+  for (auto _ : state) posterior.train(1);
+}
+
 }  // namespace
 
 std::vector<Case> round_cases() {
@@ -57,12 +66,16 @@ std::vector<Case> round_cases() {
 }
 
 std::vector<Case> thread_cases() {
-  return {{.name = "two-cells/2-threads",
-           .body = [](State& state) { two_cells(2, state); },
-           .timing = Timing::wall,
-           .reference = [](State& state) { two_cells(1, state); },
-           .reference_name = "one thread",
-           .repetitions = 5}};
+  const auto compared = [](const std::string& name, void (*body)(int, State&)) {
+    return Case{.name = name,
+                .body = [body](State& state) { body(2, state); },
+                .timing = Timing::wall,
+                .reference = [body](State& state) { body(1, state); },
+                .reference_name = "one thread",
+                .repetitions = 8};
+  };
+  return {compared("two-cells/2-threads", two_cells),
+          compared("update-spread/2-threads," + covertype_like.name(), spread_update)};
 }
 
 }  // namespace pits::bench

@@ -25,6 +25,18 @@ TEST(RunCells, GivesTheSameBitsOnAnyNumberOfThreads) {
   for (std::size_t i = 0; i < plan.cells(); ++i) test::expect_same(one.get(i), three.get(i));
 }
 
+// More threads than cells: the particles of a cell are spread over those that are left.
+TEST(RunCells, OneCellOnManyThreadsGivesTheSameBits) {
+  const Plan plan({.agents = {"pi-ts,particles=5,hidden=4,batch=8,train_every=20,train_steps=2"},
+                   .environments = {"linear"},
+                   .steps = 130,
+                   .realizations = 1});
+  MemoryResults one(plan), many(plan);
+  run_cells(plan, one, 1, go_on, test::no_report);
+  run_cells(plan, many, 4, go_on, test::no_report);
+  test::expect_same(one.get(0), many.get(0));
+}
+
 TEST(RunCells, ReportsEveryRoundOfTheCellsThatWereOpen) {
   const Plan plan = plan_of({"uniform"});
   MemoryResults results(plan);

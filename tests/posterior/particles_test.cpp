@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "pits/core/parallel.h"
 #include "posterior/observations.h"
 
 namespace pits::test {
@@ -59,6 +60,20 @@ TEST(ParticlePosterior, DataScaleMultipliesTheMinibatchLikelihoodByTOverB) {
 TEST(ParticlePosterior, SameSeedSameBits) {
   for (const FlowKind flow : {FlowKind::dgf, FlowKind::svgd, FlowKind::spos}) {
     EXPECT_EQ(numbers(posterior_after(tiny(flow), 30, 7)), numbers(posterior_after(tiny(flow), 30, 7)));
+  }
+}
+
+TEST(ParticlePosterior, SpreadOverThreadsHasTheSameBits) {
+  ParticleConfig anchored = tiny(FlowKind::ensemble);
+  anchored.perturbation.anchors = true;
+  ParticleConfig marked = anchored;
+  marked.perturbation.weights = MarkWeights::exponential;
+  for (const ParticleConfig& config : {tiny(FlowKind::svgd, Rule::adam), anchored, marked}) {
+    const std::vector<float> alone = numbers(posterior_after(config, 40, 6));
+    for (const int threads : {2, 3, 16}) {  // 16: more than there are particles
+      const SpreadScope spread(threads);
+      EXPECT_EQ(numbers(posterior_after(config, 40, 6)), alone) << threads;
+    }
   }
 }
 

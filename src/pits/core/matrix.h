@@ -34,6 +34,10 @@ class MatrixView {
   std::span<T> row(std::size_t i) const { return {data_ + i * stride_, cols_}; }
   // Columns first .. first+count−1.
   MatrixView columns(std::size_t first, std::size_t count) const { return {data_ + first, rows_, count, stride_}; }
+  // Rows first .. first+count−1.
+  MatrixView row_block(std::size_t first, std::size_t count) const {
+    return {data_ + first * stride_, count, cols_, stride_};
+  }
   // All numbers in order; for whole matrices only.
   std::span<T> flat() const {
     assert(stride_ == cols_ || rows_ <= 1);

@@ -3,6 +3,7 @@
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include "pits/core/error.h"
 
@@ -10,16 +11,28 @@ namespace pits {
 
 ThreadScope::ThreadScope(int threads) {
   if (threads < 0) throw bad_input("threads must be at least 0 (all), not {}", threads);
-  const auto count =
-      threads > 0 ? static_cast<std::size_t>(threads) : static_cast<std::size_t>(tbb::info::default_concurrency());
-  control_ = new tbb::global_control(tbb::global_control::max_allowed_parallelism, count);
+  threads_ = threads > 0 ? threads : tbb::info::default_concurrency();
+  control_ = new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_));
 }
 
 ThreadScope::~ThreadScope() { delete static_cast<tbb::global_control*>(control_); }
 
 // A grain of one: bodies here are whole cells of a sweep or whole particles, never single numbers.
 void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body) {
-  tbb::parallel_for(std::size_t{0}, n, body, tbb::simple_partitioner());
+  tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t{0}, n, body, tbb::simple_partitioner()); });
 }
+
+namespace {
+thread_local int spread = 1;
+}
+
+SpreadScope::SpreadScope(int threads) : before_(spread) {
+  if (threads < 1) throw bad_input("work is spread over at least 1 thread, not {}", threads);
+  spread = threads;
+}
+
+SpreadScope::~SpreadScope() { spread = before_; }
+
+int spread_threads() { return spread; }
 
 }  // namespace pits

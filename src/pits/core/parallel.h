@@ -15,11 +15,36 @@ class ThreadScope {
   ThreadScope(const ThreadScope&) = delete;
   ThreadScope& operator=(const ThreadScope&) = delete;
 
+  int threads() const { return threads_; }
+
  private:
+  int threads_;
   void* control_;  // tbb::global_control, kept out of this header
 };
 
-// body(0), ..., body(n−1), in any order. The first exception stops the loop and reaches the caller.
+// body(0), ..., body(n−1), in any order. The first exception stops the loop and reaches the caller. A thread that waits
+// for the loop's end takes up nothing from outside it.
 void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body);
+
+// How many threads the work of one agent may be spread over, for what the current thread does inside this scope. One
+// unless somebody says otherwise: many agents at a time are the better use of many threads.
+class SpreadScope {
+ public:
+  explicit SpreadScope(int threads);
+  ~SpreadScope();
+  SpreadScope(const SpreadScope&) = delete;
+  SpreadScope& operator=(const SpreadScope&) = delete;
+
+ private:
+  int before_;
+};
+int spread_threads();
+
+// n pieces of one agent's work: in order on this thread, or in parallel where a SpreadScope allows it.
+template <class Body>
+void spread_for(std::size_t n, const Body& body) {
+  if (n > 1 && spread_threads() > 1) return parallel_for(n, std::cref(body));
+  for (std::size_t i = 0; i < n; ++i) body(i);
+}
 
 }  // namespace pits

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "pits/core/denormals.h"
+#include "pits/core/parallel.h"
 #include "pits/model/dropout.h"
 
 namespace pits {
@@ -140,15 +141,30 @@ void ParticlePosterior::train_step() {
   // The one place where the likelihood is scaled to the t observations.
   batch_.likelihood_scale = likelihood_scale(config_, history_.size(), batch_.size());
   if (config_.keep_units < 1.0) draw_dropout();
-  model_.score(theta_, batch_, workspace_, score_, anchors_);
+  score_particles();
   mover_.step(theta_, score_);
+}
+
+// A particle's score is its own affair: its bits are the same whichever thread computes it.
+void ParticlePosterior::score_particles() {
+  const bool marked = batch_.weights.size() > 0 || batch_.offsets.size() > 0;  // rows of all particles
+  const std::size_t M = theta_.rows();
+  const std::size_t parts = marked ? 1 : std::min(M, static_cast<std::size_t>(spread_threads()));
+  if (workspaces_.size() < parts) workspaces_.resize(parts);
+  spread_for(parts, [&](std::size_t part) {
+    const FlushDenormals flush;
+    const std::size_t first = part * M / parts, count = (part + 1) * M / parts - first;
+    const ParticlesView anchors = anchors_.size() == 0 ? ParticlesView{} : anchors_.view().row_block(first, count);
+    model_.score(theta_.view().row_block(first, count), batch_, workspaces_[part],
+                 score_.view().row_block(first, count), anchors);
+  });
 }
 
 void ParticlePosterior::draw_dropout() {
   std::vector<std::uint32_t> words(dropout_words(model_.network(), batch_.size()));
   address_.purpose = Purpose::agent_private;
   fill_words(address_, 0, words);
-  set_dropout(model_.network(), config_.keep_units, batch_.size(), words, workspace_.unit_scale);
+  set_dropout(model_.network(), config_.keep_units, batch_.size(), words, workspaces_.front().unit_scale);
 }
 
 }  // namespace pits

@@ -64,6 +64,7 @@ class ParticlePosterior {
 
  private:
   void train_step();
+  void score_particles();
   void draw_marks();
   void draw_dropout();
 
@@ -77,7 +78,7 @@ class ParticlePosterior {
   Particles anchors_;                     // (M,P) or empty
   std::vector<float> weights_, offsets_;  // of the observation to come: (M) or empty
   Minibatch batch_;
-  Network::Workspace workspace_;
+  std::vector<Network::Workspace> workspaces_{1};  // one for each thread that scores particles
 };
 
 }  // namespace pits
