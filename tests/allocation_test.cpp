@@ -9,6 +9,7 @@
 #include "agent/play.h"
 #include "pits/core/matrix.h"
 #include "pits/posterior/history.h"
+#include "pits/posterior/particles.h"
 
 // Counted under malloc, for Eigen does not use operator new.
 namespace {
@@ -74,6 +75,22 @@ TEST(HistoryMemory, IsLittleMoreThanWhatIsStored) {
   const double used = bytes_in_use() - before;
   EXPECT_GE(used, stored);
   EXPECT_LE(used, 1.2 * stored);
+}
+
+// The number of differences changes from minibatch to minibatch; the room for them does not.
+TEST(Allocations, TrainingOnSparseContextsAllocatesNothing) {
+  constexpr std::size_t d = 60;
+  ParticlePosterior posterior({.particles = 2, .model = {.hidden = {7}}, .batch = 64}, d, 3, 1, 0);
+  Stream stream({.seed = 2});
+  for (std::size_t t = 0; t < 500; ++t) {
+    std::vector<float> x(d, 0.0F);
+    for (std::size_t k = stream.index(15); k > 0; --k) x[stream.index(d)] = 1.0F;
+    posterior.observe({.context = x, .action = stream.index(3), .reward = stream.uniform_float()});
+  }
+  posterior.train(1);
+  const std::size_t before = allocations;
+  posterior.train(300);
+  EXPECT_EQ(allocations, before);
 }
 
 class SteadyRound : public testing::TestWithParam<std::string> {};

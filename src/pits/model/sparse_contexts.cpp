@@ -56,6 +56,11 @@ bool SparseContexts::count(const PaddedMatrix<float>& contexts) {
 
 void SparseContexts::list(const PaddedMatrix<float>& contexts) {
   const std::size_t entries = by_column.start.back();
+  const std::size_t most = contexts.size() / 3;  // memory for this many is taken once and kept
+  for (Entries* e : {&by_column, &by_observation}) {
+    e->other.reserve(most + 1);
+    e->value.reserve(most);
+  }
   by_column.other.resize(entries + 1);  // one to spare: an observation is written before it is known to differ
   by_column.value.resize(entries);
   by_observation.start.assign(contexts.cols() + 1, 0);

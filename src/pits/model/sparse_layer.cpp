@@ -168,11 +168,10 @@ HWY_INLINE void Shape(Matrix<float>& m, std::size_t rows) {
   if (m.rows() != rows) m.reshape(rows, kUnits);
 }
 
-// The units of block u among the rows of a (H,·) matrix: its first row and how many it has.
+// The rows of a (H,·) matrix that belong to the units of block u.
 template <class T>
 HWY_INLINE MatrixView<T> RowsOf(MatrixView<T> a, std::size_t u) {
-  const std::size_t first = u * kUnits;
-  return {&a(first, 0), std::min(kUnits, a.rows() - first), a.cols(), a.stride()};
+  return a.row_block(u * kUnits, std::min(kUnits, a.rows() - u * kUnits));
 }
 
 HWY_INLINE void SetBias(const float* b, std::size_t H, SparseScratch& s) {
