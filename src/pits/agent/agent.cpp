@@ -27,6 +27,8 @@ void check_context(ContextView x, const AgentSetup& setup) {
 
 }  // namespace
 
+void Agent::state(Archive&) { throw failed("this kind of agent cannot be saved: it has no list of its state"); }
+
 bool Agent::draw_rewards(ContextView, std::uint32_t, std::span<double>) const { return false; }
 
 Stream posterior_stream(const AgentSetup& setup, std::uint32_t draw) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "pits/core/archive.h"
 #include "pits/core/random.h"
 
 namespace pits {
@@ -58,6 +59,9 @@ class Agent : public Policy {
   // The mean reward of every action at x, (K), under one draw from what the agent believes: draws 0, 1, ... are
   // independent ones, or particle after particle. False where the agent holds no posterior to draw from.
   virtual bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const;
+  // Everything that learning changes, and nothing that the config and the setup say. A writing archive changes nothing.
+  // Throws where the agent has no list of it.
+  virtual void state(Archive& archive);
 };
 
 struct AgentSetup {

@@ -38,6 +38,7 @@ class Boltzmann : public Agent {
   Decision choose(const Query& query) const override { return draw().choose(query); }
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override { archive(network_, pulls_); }
 
   const ParticlePosterior& network() const { return network_.posterior(); }
 

@@ -68,6 +68,11 @@ void BootstrapHeads::observe(const Feedback& event) {
   }
 }
 
+void BootstrapHeads::state(Archive& archive) {
+  archive(network_, events_);
+  split();
+}
+
 // A member is the body, then the rows of its head.
 void BootstrapHeads::split() {
   const std::span<const float> theta = network_.particles().row(0);

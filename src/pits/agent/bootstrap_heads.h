@@ -21,6 +21,7 @@ class BootstrapHeads : public Agent {
   Decision choose(const Query& query) const override { return vote().choose(query); }
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return frozen(vote()); }
+  void state(Archive& archive) override;
 
   // Head h's output for action a is output h·K + a.
   const ParticlePosterior& network() const { return network_; }

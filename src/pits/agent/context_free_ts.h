@@ -20,10 +20,12 @@ class BernoulliTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<BernoulliTs>(*this); }
+  void state(Archive& archive) override { archive(counts_); }
 
  private:
   struct Counts {
     double successes, failures;  // prior included
+    void state(Archive& archive) { archive(successes, failures); }
   };
   AgentSetup setup_;
   std::vector<Counts> counts_;  // (K)
@@ -42,6 +44,7 @@ class GaussianTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<GaussianTs>(*this); }
+  void state(Archive& archive) override { archive(posteriors_); }
 
  private:
   AgentSetup setup_;

@@ -22,6 +22,7 @@ class Fixed : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;  // nothing to learn, but what does not fit is refused
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<Fixed>(*this); }
+  void state(Archive&) override {}
 
  private:
   AgentSetup setup_;

@@ -23,6 +23,7 @@ class LinTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LinTs>(*this); }
+  void state(Archive& archive) override { archive(posteriors_, events_); }
 
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 

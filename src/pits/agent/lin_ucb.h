@@ -20,6 +20,7 @@ class LinUcb : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LinUcb>(*this); }
+  void state(Archive& archive) override { archive(regressions_, events_); }
 
   double estimate(Action a, ContextView x) const;  // x·θ
   double width(Action a, ContextView x) const;     // √(xᵀA⁻¹x)

@@ -20,6 +20,7 @@ class LogisticTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LogisticTs>(*this); }
+  void state(Archive& archive) override { archive(posteriors_, events_); }
 
   const BayesLogistic& posterior(Action a) const { return posteriors_[a]; }
 

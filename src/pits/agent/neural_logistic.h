@@ -21,6 +21,10 @@ class NeuralLogistic : public OneNetwork {
 
   Decision choose(const Query& query) const override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override {
+    OneNetwork::state(archive);
+    archive(regressions_);
+  }
 
   const BayesLogistic& regression(Action a) const { return regressions_[a]; }
 

@@ -21,6 +21,10 @@ class NeuralTs : public OneNetwork {
 
   Decision choose(const Query& query) const override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override {
+    OneNetwork::state(archive);
+    archive(design_);
+  }
 
  private:
   void on_event(const Feedback& event) override;

@@ -21,6 +21,10 @@ class NeuralUcb : public OneNetwork {
 
   Decision choose(const Query& query) const override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override {
+    OneNetwork::state(archive);
+    archive(design_);
+  }
 
   const GradientDesign& design() const { return design_; }
 

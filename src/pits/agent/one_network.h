@@ -19,6 +19,7 @@ class OneNetwork : public Agent {
   OneNetwork(const NetworkConfig& config, const AgentSetup& setup);
 
   void learn(std::span<const Feedback> events) override;
+  void state(Archive& archive) override { archive(posterior_); }
 
   const ParticlePosterior& posterior() const { return posterior_; }
   const RewardModel& model() const { return posterior_.model(); }

@@ -48,6 +48,7 @@ class PiTs : public Agent {
   void learn(std::span<const Feedback> events) override;
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
   std::unique_ptr<const Policy> snapshot() const override { return frozen(vote()); }
+  void state(Archive& archive) override { archive(posterior_); }
 
   std::vector<float> probabilities(const Query& query) const;
   const ParticlePosterior& posterior() const { return posterior_; }

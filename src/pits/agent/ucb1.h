@@ -19,6 +19,7 @@ class Ucb1 : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<Ucb1>(*this); }
+  void state(Archive& archive) override { archive(total_, pulls_, events_); }
 
   double bound(Action a) const;  // infinite before the first pull
 

@@ -23,6 +23,8 @@ class Mover {
   void begin_training() { optimizer_.begin_training(); }
   std::int64_t steps_done() const { return optimizer_.steps_done(); }
 
+  void state(Archive& archive) { archive(flow_, optimizer_); }
+
  private:
   Flow<T> flow_;
   Optimizer<T> optimizer_;

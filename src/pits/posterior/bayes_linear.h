@@ -9,6 +9,7 @@
 
 #include "pits/core/fields.h"
 #include "pits/core/random.h"
+#include "pits/posterior/eigen_archive.h"
 
 namespace pits {
 
@@ -49,6 +50,8 @@ class BayesLinear {
   const Eigen::MatrixXd& precision() const { return precision_; }  // XᵀX + λI
   double a() const { return a_; }
   double b() const { return b_; }
+
+  void state(Archive& archive) { archive(precision_, cholesky_, moment_, mean_, a_, b_, updates_); }
 
  private:
   void refactor();

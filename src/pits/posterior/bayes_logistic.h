@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include "pits/core/fields.h"
+#include "pits/posterior/eigen_archive.h"
 
 namespace pits {
 
@@ -30,6 +31,8 @@ class BayesLogistic {
   const Eigen::VectorXd& mean() const { return mean_; }
   Eigen::MatrixXd precision() const;                // P
   double variance(const Eigen::VectorXd& x) const;  // of x·w: xᵀP⁻¹x
+
+  void state(Archive& archive) { archive(mean_, diagonal_, cholesky_); }
 
  private:
   void set_precision(const Eigen::MatrixXd& precision);

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "pits/core/fields.h"
+#include "pits/posterior/eigen_archive.h"
 
 namespace pits {
 
@@ -30,6 +31,8 @@ class GradientDesign {
 
   void add(std::span<const float> g);
   double norm(std::span<const float> g) const;  // √(gᵀ Z⁻¹ g)
+
+  void state(Archive& archive) { archive(diagonal_, cholesky_); }
 
  private:
   DesignKind kind_;

@@ -89,4 +89,34 @@ void History::gather(std::span<const std::uint32_t> slots, Minibatch& batch) con
   }
 }
 
+// Observation by observation, whatever the chunks look like.
+void History::state(Archive& archive) {
+  std::uint64_t seen = seen_;
+  archive(seen);
+  const std::uint64_t kept = capacity_ == 0 ? seen : std::min<std::uint64_t>(seen, capacity_);
+  std::vector<float> numbers(context_size_ + marks_.weights + marks_.offsets + 1);  // the reward comes last
+  const std::span<float> all = numbers;
+  const std::span<float> marks = all.subspan(context_size_, marks_.weights + marks_.offsets);
+  for (std::uint64_t slot = 0; slot < kept; ++slot) {
+    std::uint32_t action = 0;
+    if (!archive.reading()) {
+      const Observation o = (*this)[slot];
+      std::ranges::copy(o.context, numbers.begin());
+      std::ranges::copy(o.weights, marks.begin());
+      std::ranges::copy(o.offsets, marks.begin() + static_cast<std::ptrdiff_t>(marks_.weights));
+      numbers.back() = o.reward;
+      action = o.action;
+    }
+    archive(action);
+    archive.raw(numbers.data(), numbers.size() * sizeof(float));
+    if (!archive.reading()) continue;
+    add({.context = all.first(context_size_),
+         .action = action,
+         .reward = numbers.back(),
+         .weights = marks.first(marks_.weights),
+         .offsets = marks.last(marks_.offsets)});
+  }
+  seen_ = seen;
+}
+
 }  // namespace pits

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "pits/core/archive.h"
 #include "pits/core/matrix.h"
 #include "pits/core/random.h"
 #include "pits/model/minibatch.h"
@@ -42,6 +43,8 @@ class History {
   // Slots first .. first+count−1, grouped by action; or all kept observations.
   void slice(std::size_t first, std::size_t count, Minibatch& batch) const;
   void all(Minibatch& batch) const { slice(0, size(), batch); }
+
+  void state(Archive& archive);
 
  private:
   // Memory grows by chunks: no copy of the past when it does.

@@ -48,6 +48,11 @@ void MeanField::place(std::span<const float> theta) {
   update_variance();
 }
 
+void MeanField::state(Archive& archive) {
+  archive(history_, optimizer_, theta_);
+  update_variance();
+}
+
 void MeanField::update_variance() {
   std::ranges::transform(theta_.flat().last(variance_.size()), variance_.begin(),
                          [](float log_sd) { return std::exp(2.0F * log_sd); });

@@ -46,6 +46,8 @@ class MeanField {
   // Puts q at these means and log σ, (2P).
   void place(std::span<const float> theta);
 
+  void state(Archive& archive);
+
  private:
   void train_step();
   void update_variance();

@@ -62,6 +62,8 @@ class ParticlePosterior {
   ParticlesView particles() const { return theta_; }
   std::int64_t steps_done() const { return mover_.steps_done(); }
 
+  void state(Archive& archive) { archive(history_, mover_, theta_, anchors_); }
+
  private:
   void train_step();
   void draw_marks();
