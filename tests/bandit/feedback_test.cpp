@@ -4,9 +4,8 @@
 
 #include <limits>
 
-#include "agent/play.h"
+#include "bandit/small_bandit.h"
 #include "experiment/expect_error.h"
-#include "pits/bandit/bandit.h"
 
 namespace pits::test {
 namespace {
@@ -21,12 +20,6 @@ std::string state_after(const std::vector<Event>& events) {
   learn_all(*agent, events);
   Archive archive;
   agent->state(archive);
-  return archive.bytes();
-}
-
-std::string state_of(const Bandit& bandit) {
-  Archive archive;
-  const_cast<Agent&>(bandit.agent()).state(archive);
   return archive.bytes();
 }
 
@@ -50,20 +43,20 @@ RC_GTEST_PROP(Feedback, IsLearnedInTheOrderOfArrivalWhateverTheOrderOfDecisions,
   RC_ASSERT(bandit.learn(std::span(outcomes).first(first)) == first);
   RC_ASSERT(bandit.learn(std::span(outcomes).subspan(first)) == arriving - first);
   RC_ASSERT(bandit.pending() == n - arriving);
-  RC_ASSERT(state_of(bandit) == state_after(expected));
+  RC_ASSERT(agent_state(bandit) == state_after(expected));
 }
 
 TEST(Feedback, TheFirstRewardOfADecisionCounts) {
   Bandit bandit("lin-ts", small_setup());
   const Choice choice = bandit.decide(x0);
   EXPECT_TRUE(bandit.learn(choice.id, 1.0F));
-  const std::string once = state_of(bandit);
+  const std::string once = agent_state(bandit);
   EXPECT_FALSE(bandit.learn(choice.id, 0.0F));
   const Choice next = bandit.decide(x0);
   const std::vector<Outcome> twice = {{choice.id, 0.5F}, {next.id, 0.25F}, {next.id, 0.75F}};
   EXPECT_EQ(bandit.learn(twice), 1U);
-  EXPECT_EQ(state_of(bandit), state_after({{x0, choice.action, 1.0F}, {x0, next.action, 0.25F}}));
-  EXPECT_NE(state_of(bandit), once);
+  EXPECT_EQ(agent_state(bandit), state_after({{x0, choice.action, 1.0F}, {x0, next.action, 0.25F}}));
+  EXPECT_NE(agent_state(bandit), once);
 }
 
 TEST(Feedback, UnknownIdsAndBadRewardsAreErrorsAndTeachNothing) {
@@ -96,12 +89,12 @@ TEST(Feedback, ARewardThatNeverComesCountsAsTheDefault) {
     actions.push_back(bandit.decide(x0).action);
     if (t >= 3) learned.push_back({x0, actions[t - 3], 0.125F});
     EXPECT_EQ(bandit.pending(), std::min<std::size_t>(t + 1, 3)) << t;
-    EXPECT_EQ(state_of(bandit), state_after(learned)) << t;
+    EXPECT_EQ(agent_state(bandit), state_after(learned)) << t;
   }
   EXPECT_FALSE(bandit.learn(2, 1.0F));  // too late
   EXPECT_TRUE(bandit.learn(8, 1.0F));
   learned.push_back({x0, actions[8], 1.0F});
-  EXPECT_EQ(state_of(bandit), state_after(learned));
+  EXPECT_EQ(agent_state(bandit), state_after(learned));
 }
 
 TEST(Feedback, NeverMeansNever) {
@@ -114,7 +107,7 @@ TEST(Feedback, NeverMeansNever) {
 TEST(Feedback, OfActionsThatSomebodyElseChose) {
   Bandit bandit("lin-ts", small_setup());
   bandit.learn(x0, 2, 0.5F);
-  EXPECT_EQ(state_of(bandit), state_after({{x0, 2, 0.5F}}));
+  EXPECT_EQ(agent_state(bandit), state_after({{x0, 2, 0.5F}}));
   EXPECT_EQ(bandit.pending(), 0U);
   EXPECT_THROW(bandit.learn(x0, action_count, 0.5F), Error);
 }

@@ -27,6 +27,8 @@ void check_context(ContextView x, const AgentSetup& setup) {
 
 }  // namespace
 
+void Agent::add_actions(std::size_t) { throw failed("this kind of agent cannot take new actions during a run"); }
+
 void Agent::state(Archive&) { throw failed("this kind of agent cannot be saved: it has no list of its state"); }
 
 bool Agent::draw_rewards(ContextView, std::uint32_t, std::span<double>) const { return false; }
@@ -42,11 +44,22 @@ std::size_t ActionSet::count(std::size_t K) const {
 
 // The counter has room for 32 bits of the id; the high ones go into the key, spread by an odd constant so that seeds
 // next to each other stay apart.
-Stream decision_stream(const AgentSetup& setup, DecisionId id) {
+Stream decision_stream(const AgentSetup& setup, DecisionId id, Purpose purpose) {
   return Stream({.seed = setup.seed + (id >> 32) * 0x9e3779b97f4a7c15U,
                  .realization = setup.realization,
-                 .purpose = Purpose::decision,
+                 .purpose = purpose,
                  .step = static_cast<std::uint32_t>(id)});
+}
+
+// The key of imagined decisions is a draw of the decision's own.
+Stream decision_stream(const AgentSetup& setup, const Query& query) {
+  if (query.imagined == 0) return decision_stream(setup, query.id, Purpose::decision);
+  Stream key = decision_stream(setup, query.id, Purpose::imagined_decision);
+  const std::uint64_t low = key.word();
+  return Stream({.seed = low | std::uint64_t{key.word()} << 32,
+                 .realization = setup.realization,
+                 .purpose = Purpose::imagined_decision,
+                 .step = query.imagined});
 }
 
 Action best_action(std::span<const float> values, const ActionSet& actions) { return best_of(values, actions); }
@@ -58,6 +71,46 @@ Action random_action(Stream& stream, const ActionSet& actions, std::size_t K) {
     if (actions.admits(a) && skip-- == 0) return a;
   }
   throw bad_input("no action is allowed");
+}
+
+void skip_to_place(Stream& stream, const Query& query, std::uint32_t words) {
+  for (std::uint32_t i = 0; i < query.place * words; ++i) stream.word();
+}
+
+std::vector<Action> ranking(const Policy& policy, const Query& query, std::size_t k, std::size_t K) {
+  std::vector<std::uint8_t> left(K, 1);
+  for (Action a = 0; a < K; ++a) left[a] = query.actions.admits(a) ? 1 : 0;
+  Query next = query;
+  next.actions.allowed = left;
+  std::vector<Action> ranked;
+  for (std::size_t n = std::min(k, next.actions.count(K)); ranked.size() < n; ++next.place) {
+    ranked.push_back(policy.choose(next).action);
+    left[ranked.back()] = 0;
+  }
+  return ranked;
+}
+
+// An action that nothing random chose has probability 1; else decisions are imagined.
+double Policy::propensities(const Query& query, std::uint32_t draws, std::span<float> p) const {
+  Query asked = query;
+  asked.want_propensity = true;
+  const Decision decision = choose(asked);
+  std::ranges::fill(p, 0.0F);
+  if (decision.propensity == 1.0F) {
+    p[decision.action] = 1.0F;
+    return 0.0;
+  }
+  if (draws == 0) throw bad_input("probabilities without an exact form need at least one draw");
+  std::vector<std::uint32_t> counts(p.size(), 0);
+  asked.want_propensity = false;
+  for (asked.imagined = 1; asked.imagined <= draws; ++asked.imagined) ++counts[choose(asked).action];
+  double largest = 0.0;  // of p(1 − p)
+  for (std::size_t a = 0; a < p.size(); ++a) {
+    const double share = static_cast<double>(counts[a]) / draws;
+    p[a] = static_cast<float>(share);
+    largest = std::max(largest, share * (1.0 - share));
+  }
+  return std::sqrt(largest / draws);
 }
 
 std::optional<Decision> forced_pull(std::uint64_t events, int pulls, const Query& query, std::size_t K) {

@@ -68,6 +68,14 @@ void BootstrapHeads::observe(const Feedback& event) {
   }
 }
 
+void BootstrapHeads::add_actions(std::size_t n) {
+  network_.add_actions(n);
+  setup_.add_actions(n);
+  member_ = RewardModel(member_model(config_), setup_.context_size, setup_.actions);
+  members_.reshape(members_.rows(), member_.parameters());
+  split();
+}
+
 void BootstrapHeads::state(Archive& archive) {
   archive(network_, events_);
   split();

@@ -11,11 +11,11 @@ Fields fields(BernoulliTsConfig& c) {
 Fields fields(GaussianTsConfig& c) { return fields(c.prior); }
 
 BernoulliTs::BernoulliTs(const BernoulliTsConfig& config, const AgentSetup& setup)
-    : setup_(setup), counts_(setup.actions, Counts{checked(config).alpha, config.beta}) {}
+    : setup_(setup), prior_{checked(config).alpha, config.beta}, counts_(setup.actions, prior_) {}
 
 Decision BernoulliTs::choose(const Query& query) const {
   check_query(query, setup_);
-  Stream stream = decision_stream(setup_, query.id);
+  Stream stream = decision_stream(setup_, query);
   std::vector<double> drawn(setup_.actions);
   for (Action a = 0; a < setup_.actions; ++a) drawn[a] = stream.beta(counts_[a].successes, counts_[a].failures);
   return {.action = best_action(drawn, query.actions), .propensity = std::nullopt};
@@ -32,11 +32,11 @@ void BernoulliTs::learn(std::span<const Feedback> events) {
 }
 
 GaussianTs::GaussianTs(const GaussianTsConfig& config, const AgentSetup& setup)
-    : setup_(setup), posteriors_(setup.actions, BayesLinear(config.prior, 1)) {}
+    : setup_(setup), prior_(config.prior), posteriors_(setup.actions, BayesLinear(prior_, 1)) {}
 
 Decision GaussianTs::choose(const Query& query) const {
   check_query(query, setup_);
-  Stream stream = decision_stream(setup_, query.id);
+  Stream stream = decision_stream(setup_, query);
   std::vector<double> drawn(setup_.actions);
   for (Action a = 0; a < setup_.actions; ++a) drawn[a] = posteriors_[a].sample(stream)[0];
   return {.action = best_action(drawn, query.actions), .propensity = std::nullopt};

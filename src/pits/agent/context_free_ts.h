@@ -21,6 +21,10 @@ class BernoulliTs : public Agent {
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<BernoulliTs>(*this); }
   void state(Archive& archive) override { archive(counts_); }
+  void add_actions(std::size_t n) override {
+    setup_.add_actions(n);
+    counts_.resize(setup_.actions, prior_);
+  }
 
  private:
   struct Counts {
@@ -28,6 +32,7 @@ class BernoulliTs : public Agent {
     void state(Archive& archive) { archive(successes, failures); }
   };
   AgentSetup setup_;
+  Counts prior_;
   std::vector<Counts> counts_;  // (K)
 };
 
@@ -45,9 +50,14 @@ class GaussianTs : public Agent {
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<GaussianTs>(*this); }
   void state(Archive& archive) override { archive(posteriors_); }
+  void add_actions(std::size_t n) override {
+    setup_.add_actions(n);
+    posteriors_.resize(setup_.actions, BayesLinear(prior_, 1));
+  }
 
  private:
   AgentSetup setup_;
+  BayesLinearConfig prior_;
   std::vector<BayesLinear> posteriors_;  // (K)
 };
 

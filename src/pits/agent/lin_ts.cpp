@@ -23,8 +23,8 @@ LinTs::LinTs(const LinTsConfig& config, const AgentSetup& setup)
 
 Decision LinTs::choose(const Query& query) const {
   check_query(query, setup_);
-  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.actions)) return *forced;
-  Stream stream = decision_stream(setup_, query.id);
+  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.first_actions())) return *forced;
+  Stream stream = decision_stream(setup_, query);
   const Eigen::VectorXd x = with_intercept(query.x);
   std::vector<double> values(setup_.actions);
   for (Action a = 0; a < setup_.actions; ++a) values[a] = posteriors_[a].sample(stream).dot(x);
@@ -44,6 +44,11 @@ void LinTs::learn(std::span<const Feedback> events) {
     posteriors_[event.action].observe(with_intercept(event.x), event.reward);
     ++events_;
   }
+}
+
+void LinTs::add_actions(std::size_t n) {
+  setup_.add_actions(n);
+  posteriors_.resize(setup_.actions, BayesLinear(config_.prior, static_cast<Eigen::Index>(setup_.context_size) + 1));
 }
 
 }  // namespace pits

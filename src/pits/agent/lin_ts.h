@@ -24,6 +24,7 @@ class LinTs : public Agent {
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LinTs>(*this); }
   void state(Archive& archive) override { archive(posteriors_, events_); }
+  void add_actions(std::size_t n) override;
 
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 

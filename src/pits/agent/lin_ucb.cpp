@@ -23,7 +23,7 @@ double LinUcb::width(Action a, ContextView x) const { return std::sqrt(regressio
 
 Decision LinUcb::choose(const Query& query) const {
   check_query(query, setup_);
-  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.actions)) return *forced;
+  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.first_actions())) return *forced;
   std::vector<double> bounds(setup_.actions);
   for (Action a = 0; a < setup_.actions; ++a) bounds[a] = estimate(a, query.x) + config_.alpha * width(a, query.x);
   return certain(best_action(bounds, query.actions), query);
@@ -35,6 +35,12 @@ void LinUcb::learn(std::span<const Feedback> events) {
     regressions_[event.action].observe(with_intercept(event.x), event.reward);
     ++events_;
   }
+}
+
+void LinUcb::add_actions(std::size_t n) {
+  setup_.add_actions(n);
+  regressions_.resize(setup_.actions,
+                      BayesLinear({.lambda = config_.lambda}, static_cast<Eigen::Index>(setup_.context_size) + 1));
 }
 
 }  // namespace pits

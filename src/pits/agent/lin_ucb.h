@@ -21,6 +21,7 @@ class LinUcb : public Agent {
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LinUcb>(*this); }
   void state(Archive& archive) override { archive(regressions_, events_); }
+  void add_actions(std::size_t n) override;
 
   double estimate(Action a, ContextView x) const;  // x·θ
   double width(Action a, ContextView x) const;     // √(xᵀA⁻¹x)

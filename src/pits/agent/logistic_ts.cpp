@@ -20,8 +20,8 @@ LogisticTs::LogisticTs(const LogisticTsConfig& config, const AgentSetup& setup)
 // The largest x·w is the largest probability of a reward, and a draw of w enters by x·w alone.
 Decision LogisticTs::choose(const Query& query) const {
   check_query(query, setup_);
-  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.actions)) return *forced;
-  Stream stream = decision_stream(setup_, query.id);
+  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.first_actions())) return *forced;
+  Stream stream = decision_stream(setup_, query);
   const Eigen::VectorXd x = with_intercept(query.x);
   std::vector<double> drawn(setup_.actions);
   for (Action a = 0; a < setup_.actions; ++a) {
@@ -39,6 +39,12 @@ void LogisticTs::learn(std::span<const Feedback> events) {
     posteriors_[event.action].observe(with_intercept(event.x), event.reward);
     ++events_;
   }
+}
+
+void LogisticTs::add_actions(std::size_t n) {
+  setup_.add_actions(n);
+  posteriors_.resize(setup_.actions,
+                     BayesLogistic(config_.posterior, static_cast<Eigen::Index>(setup_.context_size) + 1));
 }
 
 }  // namespace pits

@@ -21,6 +21,7 @@ class LogisticTs : public Agent {
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LogisticTs>(*this); }
   void state(Archive& archive) override { archive(posteriors_, events_); }
+  void add_actions(std::size_t n) override;
 
   const BayesLogistic& posterior(Action a) const { return posteriors_[a]; }
 

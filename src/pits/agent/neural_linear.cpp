@@ -72,8 +72,8 @@ NeuralLinearConfig neural_linear_preset(std::string_view name) {
 Decision LastLayerDraw::choose(const Query& query) const {
   check_query(query, setup);
   const std::size_t K = setup.actions;
-  if (const auto forced = forced_pull(events, initial_pulls, query, K)) return *forced;
-  Stream stream = decision_stream(setup, query.id);
+  if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) return *forced;
+  Stream stream = decision_stream(setup, query);
   const std::size_t drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
   std::vector<double> values(K);
   draw(drawn, query.x, stream, values);
@@ -145,5 +145,14 @@ bool NeuralLinear::draw_rewards(ContextView x, std::uint32_t draw, std::span<dou
 }
 
 std::unique_ptr<const Policy> NeuralLinear::snapshot() const { return std::make_unique<FrozenLastLayer>(draw()); }
+
+void NeuralLinear::add_actions(std::size_t n) {
+  const BayesLinear prior(config_.prior, static_cast<Eigen::Index>(networks_.model().network().features()));
+  for (std::size_t i = networks_.particles().rows(); i > 0; --i) {  // from the last particle: places before it stay
+    regressions_.insert(regressions_.begin() + static_cast<std::ptrdiff_t>(i * setup_.actions), n, prior);
+  }
+  networks_.add_actions(n);
+  setup_.add_actions(n);
+}
 
 }  // namespace pits

@@ -43,6 +43,7 @@ class NeuralLinear : public Agent {
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override;
   void state(Archive& archive) override { archive(networks_, regressions_); }
+  void add_actions(std::size_t n) override;
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
   const ParticlePosterior& networks() const { return networks_; }

@@ -57,6 +57,11 @@ void NeuralLogistic::on_event(const Feedback& event) {
   regressions_[event.action].observe(units_with_intercept(model(), theta(), event.x), event.reward);
 }
 
+void NeuralLogistic::on_new_actions(std::size_t n, std::span<const std::size_t>) {
+  const auto width = static_cast<Eigen::Index>(model().network().features()) + 1;
+  regressions_.insert(regressions_.end(), n, BayesLogistic(regression_, width));
+}
+
 void NeuralLogistic::on_training() {
   const History& history = posterior().history();
   const auto width = static_cast<Eigen::Index>(model().network().features()) + 1;

@@ -31,6 +31,7 @@ class NeuralLogistic : public OneNetwork {
  private:
   void on_event(const Feedback& event) override;
   void on_training() override;
+  void on_new_actions(std::size_t n, std::span<const std::size_t> map) override;
 
   BayesLogisticConfig regression_;
   std::vector<BayesLogistic> regressions_;  // (K)

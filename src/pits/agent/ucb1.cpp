@@ -22,7 +22,7 @@ double Ucb1::bound(Action a) const {
 
 Decision Ucb1::choose(const Query& query) const {
   check_query(query, setup_);
-  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.actions)) return *forced;
+  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.first_actions())) return *forced;
   std::vector<double> bounds(setup_.actions);
   for (Action a = 0; a < setup_.actions; ++a) bounds[a] = bound(a);
   return certain(best_action(bounds, query.actions), query);

@@ -20,6 +20,11 @@ class Ucb1 : public Agent {
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<Ucb1>(*this); }
   void state(Archive& archive) override { archive(total_, pulls_, events_); }
+  void add_actions(std::size_t n) override {
+    setup_.add_actions(n);
+    total_.resize(setup_.actions);
+    pulls_.resize(setup_.actions);
+  }
 
   double bound(Action a) const;  // infinite before the first pull
 

@@ -1,5 +1,5 @@
-// An agent in a product: it numbers its decisions, remembers them until their rewards come, and can be saved at any
-// time and go on from the file bit for bit.
+// An agent in a product: it numbers its decisions, says how probable they were, remembers them until their rewards
+// come, takes new actions and retires old ones, and can be saved at any time and go on from the file bit for bit.
 //
 //   pits::Bandit bandit("pi-ts:released", {.context_size = 9, .actions = 7});
 //   const pits::Choice choice = bandit.decide(x);
@@ -18,21 +18,42 @@
 
 namespace pits {
 
+// Whether decisions come with their probabilities: not at all, where they have an exact form, or always, by imagined
+// decisions where they have none.
+enum class PropensityKind { none, exact, estimated };
+template <>
+struct EnumNames<PropensityKind> {
+  static const std::vector<std::string>& names();
+};
+
 struct BanditConfig {
+  double floor = 0.0;  // ε: this share of decisions is left to chance, so that no allowed action has less than ε/K
+  PropensityKind propensity = PropensityKind::exact;
+  int propensity_draws = 1000;  // imagined decisions of an estimate
   int default_after = 0;        // decisions after which a reward that has not come counts as the default; 0: never
   double default_reward = 0.0;  // and what it counts as
 };
 Fields fields(BanditConfig& config);
 
 struct Choice {
-  DecisionId id;
-  Action action;
+  DecisionId id = 0;
+  Action action = 0;
+  std::optional<float> propensity{};
+  float propensity_error = 0.0F;  // standard error; 0: exact
 };
 
 // A decision's reward.
 struct Outcome {
   DecisionId id;
   float reward;
+};
+
+// Rounds that somebody else played.
+struct LoggedRounds {
+  ConstMatrixView<float> contexts;        // (n,d)
+  std::span<const Action> actions;        // (n)
+  std::span<const float> rewards;         // (n)
+  std::span<const float> propensities{};  // (n) of the actions, or none
 };
 
 class Bandit {
@@ -42,6 +63,12 @@ class Bandit {
 
   // Waits for its reward under the id that it is given.
   Choice decide(ContextView x, const ActionSet& actions = {});
+  // The best action, the next best by the same draws, and so on: k of them, or as many as are allowed. Each is a
+  // decision that waits for a reward of its own; the first has a propensity.
+  std::vector<Choice> rank(ContextView x, std::size_t k, const ActionSet& actions = {});
+  // Probability of every action in the next decision, p (K). Returns the largest standard error among them, 0 where
+  // they are exact.
+  double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
 
   // The reward of a decision. False where it had one already: the first counts.
   bool learn(DecisionId id, float reward);
@@ -49,6 +76,16 @@ class Bandit {
   std::size_t learn(std::span<const Outcome> outcomes);
   // A reward of an action that somebody else chose.
   void learn(ContextView x, Action action, float reward);
+  // Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned a round,
+  // each decided by what was known before it: the mean reward weighed by its probability of the action over the logged
+  // one (self-normalised importance sampling). Nothing is learned where a round does not fit the setup.
+  std::optional<double> fit(const LoggedRounds& rounds);
+
+  // The first of n new actions, which start from the prior.
+  Action add_actions(std::size_t n = 1);
+  // No decision takes it from now on; its rewards are still learned.
+  void retire(Action action);
+  bool retired(Action action) const { return retired_.at(action) != 0; }
 
   const Agent& agent() const { return *agent_; }
   const AgentSetup& setup() const { return setup_; }
@@ -65,7 +102,13 @@ class Bandit {
 
  private:
   Bandit(Spec spec, const AgentSetup& setup, const BanditConfig& config);
+  ActionSet admitted(const ActionSet& actions, std::vector<std::uint8_t>& mask) const;
+  std::optional<Stream> exploration(DecisionId id) const;
+  void set_propensity(const Query& query, const Decision& decision, Choice& choice) const;
+  double mixed_propensities(const Query& query, std::span<float> p) const;
+  void settle_overdue();
   void settle(DecisionId id, const PendingDecision& decision, float reward);
+  void check(const LoggedRounds& rounds) const;
   void state(Archive& archive);
 
   Spec spec_;  // the preset and every field spelled out
@@ -73,6 +116,7 @@ class Bandit {
   BanditConfig config_;
   std::unique_ptr<Agent> agent_;
   PendingDecisions pending_;
+  std::vector<std::uint8_t> retired_;  // (K) 1: retired
 };
 
 }  // namespace pits

@@ -59,6 +59,13 @@ class Optimizer {
 
   void state(Archive& archive) { archive(steps_done_, schedule_start_, first_, second_); }
 
+  // The particles get more coordinates: grow(block, value) gives the block with `value` in the new ones.
+  template <class Grow>
+  void grow(const Grow& grow) {
+    first_ = grow(first_, T{0});
+    second_ = grow(second_, config_.rule == Rule::rmsprop ? static_cast<T>(config_.first_square) : T{0});
+  }
+
  private:
   OptimizerConfig config_;
   std::int64_t steps_done_ = 0;

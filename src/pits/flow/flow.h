@@ -55,6 +55,13 @@ class Flow {
 
   void state(Archive& archive) { archive(held_, last_, calls_); }
 
+  // The particles get more coordinates: grow(block) gives the block with the new ones as they start.
+  template <class Grow>
+  void grow(const Grow& grow) {
+    held_ = grow(held_);
+    last_ = grow(last_);
+  }
+
  private:
   ConstMatrixView<T> previous_cloud(ConstMatrixView<T> theta);
 

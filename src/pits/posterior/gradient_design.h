@@ -7,6 +7,7 @@
 #include <span>
 
 #include "pits/core/fields.h"
+#include "pits/model/growth.h"
 #include "pits/posterior/eigen_archive.h"
 
 namespace pits {
@@ -34,8 +35,12 @@ class GradientDesign {
 
   void state(Archive& archive) { archive(diagonal_, cholesky_); }
 
+  // The network has grown: directions of fresh parameters are as at the start.
+  void grow(std::span<const std::size_t> map);
+
  private:
   DesignKind kind_;
+  double lambda_;
   Eigen::VectorXd diagonal_;  // (P) where diagonal
   // Of Z where full; else of an empty matrix, for Eigen leaves one without a matrix uninitialised.
   Eigen::LLT<Eigen::MatrixXd> cholesky_{Eigen::MatrixXd(0, 0)};

@@ -89,6 +89,15 @@ void History::gather(std::span<const std::uint32_t> slots, Minibatch& batch) con
   }
 }
 
+void History::add_actions(std::size_t n, std::size_t heads) {
+  const std::size_t K = actions_ / heads;
+  actions_ += n * heads;
+  if (heads == 1) return;
+  for (Chunk& chunk : chunks_) {
+    for (std::uint32_t& action : chunk.actions) action = static_cast<std::uint32_t>(action + action / K * n);
+  }
+}
+
 // Observation by observation, whatever the chunks look like.
 void History::state(Archive& archive) {
   std::uint64_t seen = seen_;

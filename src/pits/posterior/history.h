@@ -46,6 +46,9 @@ class History {
 
   void state(Archive& archive);
 
+  // Every one of `heads` groups of actions gets n more: action h·K + a becomes h·(K + n) + a.
+  void add_actions(std::size_t n, std::size_t heads = 1);
+
  private:
   // Memory grows by chunks: no copy of the past when it does.
   static constexpr std::size_t chunk_rows = 1024;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "pits/core/normals.h"
+#include "pits/model/growth.h"
 
 namespace pits {
 
@@ -33,12 +34,38 @@ MeanField::MeanField(const MeanFieldConfig& config, std::size_t context_size, st
       variance_(network_.parameters()),
       gradient_(1, theta_.cols()) {
   if (context_size == 0 || actions == 0) throw bad_input("a model needs a context and an action");
+  initialise(0, theta_.flat());
+  update_variance();
+}
+
+void MeanField::initialise(std::uint32_t step, std::span<float> theta) {
   address_.purpose = Purpose::initial_particles;
+  address_.step = step;
   Stream stream(address_);
-  const std::size_t P = network_.parameters();
-  stream.fill_normal(theta_.flat().first(P), static_cast<float>(config.init_mean_sd));
-  stream.fill_normal(theta_.flat().last(P), static_cast<float>(config.init_log_spread));
-  for (float& log_sd : theta_.flat().last(P)) log_sd += static_cast<float>(config.init_log_sd);
+  const std::size_t P = theta.size() / 2;
+  stream.fill_normal(theta.first(P), static_cast<float>(config_.init_mean_sd));
+  stream.fill_normal(theta.last(P), static_cast<float>(config_.init_log_spread));
+  for (float& log_sd : theta.last(P)) log_sd += static_cast<float>(config_.init_log_sd);
+}
+
+void MeanField::add_actions(std::size_t n) {
+  const std::size_t K = network_.outputs();
+  GaussianNetwork after(network_.inputs(), config_.hidden, K + n, config_.activation);
+  const ParameterMap half = grown_parameters(network_.network(), after.network(), grown_outputs(K, n, 1));
+  const ParameterMap map = appended(half, network_.parameters(), half);
+  Matrix<float> start(1, 2 * after.parameters());
+  initialise(static_cast<std::uint32_t>(K + n), start.flat());
+  optimizer_.grow([&](const Matrix<float>& block, float value) {
+    Matrix<float> filled(1, start.cols());
+    std::ranges::fill(filled.flat(), value);
+    return grown<float>(block, map, filled);
+  });
+  theta_ = grown<float>(theta_, map, start);
+  gradient_.reshape(1, theta_.cols());
+  variance_.resize(after.parameters());
+  workspace_ = {};  // its noise has a row for each unit and output
+  history_.add_actions(n);
+  network_ = std::move(after);
   update_variance();
 }
 

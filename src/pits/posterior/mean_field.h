@@ -48,7 +48,11 @@ class MeanField {
 
   void state(Archive& archive);
 
+  // n more actions: their parameters are drawn as at the start, all others stay as they are.
+  void add_actions(std::size_t n);
+
  private:
+  void initialise(std::uint32_t step, std::span<float> theta);
   void train_step();
   void update_variance();
   float prior_variance_of(const Layer& layer) const;

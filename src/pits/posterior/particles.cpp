@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "pits/model/dropout.h"
+#include "pits/model/growth.h"
 
 namespace pits {
 namespace {
@@ -144,6 +145,30 @@ void ParticlePosterior::draw_dropout() {
   address_.purpose = Purpose::agent_private;
   fill_words(address_, 0, words);
   set_dropout(model_.network(), config_.keep_units, batch_.size(), words, workspace_.unit_scale);
+}
+
+ParameterMap ParticlePosterior::add_actions(std::size_t n) {
+  const auto heads = static_cast<std::size_t>(config_.model.heads);
+  RewardModel after(config_.model, model_.context_size(), model_.actions() + n * heads);
+  const ParameterMap outputs = grown_outputs(model_.actions(), n, heads);
+  ParameterMap map = grown_parameters(model_.network(), after.network(), outputs);
+  const ParameterMap one_noise = {0};
+  if (config_.model.noise != Noise::fixed && !model_.bernoulli()) {
+    const bool shared = config_.model.noise == Noise::learned;
+    map = appended(std::move(map), model_.network().parameters(), shared ? one_noise : outputs);
+  }
+  address_.purpose = Purpose::initial_particles;
+  address_.step = static_cast<std::uint32_t>(after.actions());  // 0: the start of the run
+  Stream stream(address_);
+  Particles start(theta_.rows(), after.parameters());
+  after.initialise(stream, start);
+  mover_.grow(map, start);
+  anchors_ = grown<float>(anchors_, map, start);
+  theta_ = grown<float>(theta_, map, start);
+  score_.reshape(theta_.rows(), theta_.cols());
+  history_.add_actions(n, heads);
+  model_ = std::move(after);
+  return map;
 }
 
 }  // namespace pits

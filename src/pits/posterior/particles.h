@@ -64,6 +64,10 @@ class ParticlePosterior {
 
   void state(Archive& archive) { archive(history_, mover_, theta_, anchors_); }
 
+  // n more actions for every head: their parameters are drawn as at the start, all others stay as they are. Returns
+  // where the parameters lie now.
+  ParameterMap add_actions(std::size_t n);
+
  private:
   void train_step();
   void draw_marks();
