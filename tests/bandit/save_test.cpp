@@ -58,7 +58,10 @@ INSTANTIATE_TEST_SUITE_P(Variants, SavedAgent,
                                          "pi-ts,inner_steps=3,optimizer=sign", "pi-ts,capacity=9",
                                          "pi-ts,flow=spos,optimizer=sgd,step=1e-5", "pi-ts,noise=learned-per-action",
                                          "neural-ucb,design=full", "logistic-ts,diagonal=true", "boltzmann,gumbel=true",
-                                         "vi-ts,capacity=9", "epsilon-greedy,restart=true"),
+                                         "vi-ts,capacity=9", "epsilon-greedy,restart=true", "lin-ts,capacity=9",
+                                         "lin-ts,discount=0.9", "bernoulli-ts,capacity=9", "ucb1,discount=0.9",
+                                         "neural-linear,discount=0.9", "neural-logistic,discount=0.9",
+                                         "neural-ts,discount=0.9", "pi-ts,discount=0.9"),
                          [](const auto& agent) { return plain_name(agent.param); });
 
 std::string small_file() {

@@ -1,6 +1,7 @@
 #include "pits/agent/bootstrap_heads.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pits {
 namespace {
@@ -9,6 +10,7 @@ ParticleConfig with_heads(const BootstrapHeadsConfig& config) {
   ParticleConfig c = checked(config).network.network;
   c.model.heads = config.heads;
   c.batch *= config.heads;
+  c.discount = std::pow(c.discount, 1.0 / (config.heads * config.keep));  // a round adds that many observations
   return c;
 }
 

@@ -13,13 +13,14 @@ Eigen::VectorXd with_intercept(ContextView x) {
 Fields fields(LinTsConfig& c) {
   return Fields{}
       .merge(fields(c.prior))
-      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0));
+      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
+      .merge(fields(c.memory));
 }
 
 LinTs::LinTs(const LinTsConfig& config, const AgentSetup& setup)
     : config_(checked(config)),
       setup_(setup),
-      posteriors_(setup.actions, BayesLinear(config.prior, static_cast<Eigen::Index>(setup.context_size) + 1)) {}
+      posteriors_(config.memory, setup, BayesLinear(config.prior, static_cast<Eigen::Index>(setup.context_size) + 1)) {}
 
 Decision LinTs::choose(const Query& query) const {
   check_query(query, setup_);
@@ -41,14 +42,16 @@ bool LinTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> ou
 void LinTs::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {
     check_feedback(event, setup_);
-    posteriors_[event.action].observe(with_intercept(event.x), event.reward);
+    posteriors_.learn(event, [](BayesLinear& posterior, ContextView x, double reward) {
+      posterior.observe(with_intercept(x), reward);
+    });
     ++events_;
   }
 }
 
 void LinTs::add_actions(std::size_t n) {
   setup_.add_actions(n);
-  posteriors_.resize(setup_.actions, BayesLinear(config_.prior, static_cast<Eigen::Index>(setup_.context_size) + 1));
+  posteriors_.add_actions(n);
 }
 
 }  // namespace pits

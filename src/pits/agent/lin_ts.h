@@ -2,7 +2,7 @@
 // Riquelme et al. (2018) sets it.
 #pragma once
 
-#include "pits/agent/agent.h"
+#include "pits/agent/memory.h"
 #include "pits/posterior/bayes_linear.h"
 
 namespace pits {
@@ -13,6 +13,7 @@ Eigen::VectorXd with_intercept(ContextView x);
 struct LinTsConfig {
   BayesLinearConfig prior{};
   int initial_pulls = 2;
+  MemoryConfig memory{};
 };
 Fields fields(LinTsConfig& config);
 
@@ -33,7 +34,7 @@ class LinTs : public Agent {
  private:
   LinTsConfig config_;
   AgentSetup setup_;
-  std::vector<BayesLinear> posteriors_;  // (K)
+  ActionPosteriors<BayesLinear> posteriors_;
   std::uint64_t events_ = 0;
 };
 

@@ -8,13 +8,14 @@ Fields fields(LinUcbConfig& c) {
   return Fields{}
       .add("alpha", c.alpha, "widths of the bound above the estimate", at_least(0))
       .add("lambda", c.lambda, "ridge of the regressions", above(0))
-      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0));
+      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
+      .merge(fields(c.memory));
 }
 
 LinUcb::LinUcb(const LinUcbConfig& config, const AgentSetup& setup)
     : config_(checked(config)),
       setup_(setup),
-      regressions_(setup.actions,
+      regressions_(config.memory, setup,
                    BayesLinear({.lambda = config.lambda}, static_cast<Eigen::Index>(setup.context_size) + 1)) {}
 
 double LinUcb::estimate(Action a, ContextView x) const { return regressions_[a].mean().dot(with_intercept(x)); }
@@ -32,15 +33,16 @@ Decision LinUcb::choose(const Query& query) const {
 void LinUcb::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {
     check_feedback(event, setup_);
-    regressions_[event.action].observe(with_intercept(event.x), event.reward);
+    regressions_.learn(event, [](BayesLinear& regression, ContextView x, double reward) {
+      regression.observe(with_intercept(x), reward);
+    });
     ++events_;
   }
 }
 
 void LinUcb::add_actions(std::size_t n) {
   setup_.add_actions(n);
-  regressions_.resize(setup_.actions,
-                      BayesLinear({.lambda = config_.lambda}, static_cast<Eigen::Index>(setup_.context_size) + 1));
+  regressions_.add_actions(n);
 }
 
 }  // namespace pits

@@ -10,6 +10,7 @@ struct LinUcbConfig {
   double alpha = 1.0;
   double lambda = 1.0;
   int initial_pulls = 2;  // forced pulls of each action
+  MemoryConfig memory{};
 };
 Fields fields(LinUcbConfig& config);
 
@@ -29,7 +30,7 @@ class LinUcb : public Agent {
  private:
   LinUcbConfig config_;
   AgentSetup setup_;
-  std::vector<BayesLinear> regressions_;  // (K); their inverse-gamma half is not used
+  ActionPosteriors<BayesLinear> regressions_;  // their inverse-gamma half is not used
   std::uint64_t events_ = 0;
 };
 

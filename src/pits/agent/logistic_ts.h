@@ -2,7 +2,7 @@
 // Laplace's approximation (Chapelle & Li 2011, Algorithm 3 with batches of one). Rewards in 0..1.
 #pragma once
 
-#include "pits/agent/agent.h"
+#include "pits/agent/memory.h"
 #include "pits/posterior/bayes_logistic.h"
 
 namespace pits {
@@ -10,6 +10,7 @@ namespace pits {
 struct LogisticTsConfig {
   BayesLogisticConfig posterior{};
   int initial_pulls = 2;  // forced pulls of each action
+  MemoryConfig memory{};
 };
 Fields fields(LogisticTsConfig& config);
 
@@ -28,7 +29,7 @@ class LogisticTs : public Agent {
  private:
   LogisticTsConfig config_;
   AgentSetup setup_;
-  std::vector<BayesLogistic> posteriors_;  // (K)
+  ActionPosteriors<BayesLogistic> posteriors_;
   std::uint64_t events_ = 0;
 };
 

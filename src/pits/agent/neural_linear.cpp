@@ -16,8 +16,19 @@ Eigen::VectorXd features(const RewardModel& model, std::span<const float> theta,
 
 using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Adds a batch to the sums of its actions, (K).
-void add_batch(ConstMatrixView<float> units, const Minibatch& batch, std::vector<RegressionSums>& sums) {
+// The weights of slots first .. first+B−1 where a batch has put them: each action's in order of their slots.
+Eigen::VectorXd weights_of_batch(const History& history, std::size_t first, const Minibatch& batch) {
+  Eigen::VectorXd weights(static_cast<Eigen::Index>(batch.size()));
+  std::vector<std::size_t> next(batch.group_start.begin(), batch.group_start.end() - 1);
+  for (std::size_t slot = first; slot < first + batch.size(); ++slot) {
+    weights[static_cast<Eigen::Index>(next[history[slot].action]++)] = history.weight(slot);
+  }
+  return weights;
+}
+
+// Adds a batch to the sums of its actions, (K); weights (B), or none where all are 1.
+void add_batch(ConstMatrixView<float> units, const Minibatch& batch, const Eigen::VectorXd& weights,
+               std::vector<RegressionSums>& sums) {
   const auto rows = static_cast<Eigen::Index>(units.rows());
   for (std::size_t a = 0; a < sums.size(); ++a) {
     const std::size_t first = batch.group_start[a];
@@ -26,7 +37,11 @@ void add_batch(ConstMatrixView<float> units, const Minibatch& batch, std::vector
     const Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>> x(
         units.data() + first, rows, count, Eigen::OuterStride<>(static_cast<Eigen::Index>(units.stride())));
     const Eigen::Map<const Eigen::VectorXf> y(batch.rewards.data() + first, count);
-    sums[a].add(x.cast<double>(), y.cast<double>());
+    if (weights.size() == 0) {
+      sums[a].add(x.cast<double>(), y.cast<double>());
+    } else {
+      sums[a].add(x.cast<double>(), y.cast<double>(), weights.segment(static_cast<Eigen::Index>(first), count));
+    }
   }
 }
 
@@ -111,6 +126,9 @@ void NeuralLinear::learn(std::span<const Feedback> events) {
 }
 
 void NeuralLinear::observe(const Feedback& event) {
+  if (config_.networks.discount < 1.0) {
+    for (BayesLinear& regression : regressions_) regression.discount(config_.networks.discount);
+  }
   const ParticlesView theta = networks_.particles();
   for (std::size_t i = 0; i < theta.rows(); ++i) {
     regressions_[i * setup_.actions + event.action].observe(features(networks_.model(), theta.row(i), event.x),
@@ -126,11 +144,13 @@ void NeuralLinear::refit() {
   const RegressionSums none(static_cast<Eigen::Index>(network.features()));
   Network::Workspace workspace;
   Minibatch batch;
+  Eigen::VectorXd weights;  // empty: all are 1
   for (std::size_t i = 0; i < theta.rows(); ++i) {
     std::vector<RegressionSums> sums(setup_.actions, none);
     for (std::size_t first = 0; first < history.size(); first += piece) {
       history.slice(first, std::min(piece, history.size() - first), batch);
-      add_batch(network.hidden(theta.row(i), batch.contexts, workspace), batch, sums);
+      if (config_.networks.discount < 1.0) weights = weights_of_batch(history, first, batch);
+      add_batch(network.hidden(theta.row(i), batch.contexts, workspace), batch, weights, sums);
     }
     for (Action a = 0; a < setup_.actions; ++a) {
       regressions_[i * setup_.actions + a] = BayesLinear(config_.prior, sums[a]);

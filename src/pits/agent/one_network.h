@@ -36,6 +36,7 @@ class OneNetwork : public Agent {
   Stage stage(bool random = true) const { return {setup_, config_.initial_pulls, posterior_.history().seen(), random}; }
   std::vector<float> theta_copy() const { return {theta().begin(), theta().end()}; }
   const AgentSetup& setup() const { return setup_; }
+  double discount() const { return config_.network.discount; }
 
  private:
   NetworkConfig config_;

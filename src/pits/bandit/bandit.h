@@ -14,33 +14,10 @@
 #include <string_view>
 
 #include "pits/agent/catalogue.h"
+#include "pits/bandit/decision_rule.h"
 #include "pits/bandit/pending.h"
 
 namespace pits {
-
-// Whether decisions come with their probabilities: not at all, where they have an exact form, or always, by imagined
-// decisions where they have none.
-enum class PropensityKind { none, exact, estimated };
-template <>
-struct EnumNames<PropensityKind> {
-  static const std::vector<std::string>& names();
-};
-
-struct BanditConfig {
-  double floor = 0.0;  // ε: this share of decisions is left to chance, so that no allowed action has less than ε/K
-  PropensityKind propensity = PropensityKind::exact;
-  int propensity_draws = 1000;  // imagined decisions of an estimate
-  int default_after = 0;        // decisions after which a reward that has not come counts as the default; 0: never
-  double default_reward = 0.0;  // and what it counts as
-};
-Fields fields(BanditConfig& config);
-
-struct Choice {
-  DecisionId id = 0;
-  Action action = 0;
-  std::optional<float> propensity{};
-  float propensity_error = 0.0F;  // standard error; 0: exact
-};
 
 // A decision's reward.
 struct Outcome {
@@ -101,11 +78,9 @@ class Bandit {
   static Bandit from_saved(std::string_view bytes, std::string_view source);
 
  private:
+  friend class LiveBandit;
   Bandit(Spec spec, const AgentSetup& setup, const BanditConfig& config);
-  ActionSet admitted(const ActionSet& actions, std::vector<std::uint8_t>& mask) const;
-  std::optional<Stream> exploration(DecisionId id) const;
-  void set_propensity(const Query& query, const Decision& decision, Choice& choice) const;
-  double mixed_propensities(const Query& query, std::span<float> p) const;
+  DecisionRule rule() const { return {*agent_, setup_, config_, retired_}; }
   void settle_overdue();
   void settle(DecisionId id, const PendingDecision& decision, float reward);
   void check(const LoggedRounds& rounds) const;

@@ -1,10 +1,12 @@
 #include "pits/bandit/pending.h"
 
+#include <algorithm>
+
 namespace pits {
 
-DecisionId PendingDecisions::add(PendingDecision decision) {
-  waiting_.emplace(next_id_, std::move(decision));
-  return next_id_++;
+void PendingDecisions::add(DecisionId id, PendingDecision decision) {
+  waiting_.emplace(id, std::move(decision));
+  next_id_ = std::max(next_id_, id + 1);
 }
 
 const PendingDecision* PendingDecisions::find(DecisionId id) const {

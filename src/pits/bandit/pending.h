@@ -21,8 +21,8 @@ class PendingDecisions {
   DecisionId next_id() const { return next_id_; }
   std::size_t size() const { return waiting_.size(); }
 
-  // The next id is the decision's.
-  DecisionId add(PendingDecision decision);
+  // Later ids follow this one.
+  void add(DecisionId id, PendingDecision decision);
   // Null for a decision that has had its reward; an id that was never given is an Error.
   const PendingDecision* find(DecisionId id) const;
   void remove(DecisionId id) { waiting_.erase(id); }

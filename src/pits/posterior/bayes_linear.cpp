@@ -34,18 +34,27 @@ void RegressionSums::add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
   xx.selfadjointView<Eigen::Lower>().rankUpdate(x);
   xy += x * y;
   yy += y.squaredNorm();
-  n += static_cast<std::uint64_t>(y.size());
+  n += static_cast<double>(y.size());
+}
+
+void RegressionSums::add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights) {
+  const Eigen::VectorXd root = weights.cwiseSqrt();
+  xx.selfadjointView<Eigen::Lower>().rankUpdate(x * root.asDiagonal());
+  xy += x * weights.cwiseProduct(y);
+  yy += weights.dot(y.cwiseAbs2());
+  n += weights.sum();
 }
 
 BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension)
     : BayesLinear(config, RegressionSums(dimension)) {}
 
 BayesLinear::BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums)
-    : precision_(sums.xx.selfadjointView<Eigen::Lower>()),
+    : prior_(checked(config)),
+      precision_(sums.xx.selfadjointView<Eigen::Lower>()),
       moment_(sums.xy),
-      a_(checked(config).a0 + 0.5 * static_cast<double>(sums.n)),
+      a_(config.a0 + 0.5 * sums.n),
       b_(config.b0),
-      updates_(sums.n) {
+      updates_(static_cast<std::uint64_t>(sums.n)) {
   precision_.diagonal().array() += config.lambda;
   refactor();
   mean_ = cholesky_.solve(moment_);
@@ -68,6 +77,19 @@ void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
   cholesky_.rankUpdate(x, 1.0);
   if (++updates_ % refresh_every == 0 || !usable(cholesky_)) refactor();
   mean_ = cholesky_.solve(moment_);
+}
+
+// b = b0 + ½(yᵀy − meanᵀ moment) gives yᵀy back.
+void BayesLinear::discount(double factor) {
+  const double yy = 2.0 * (b_ - prior_.b0) + mean_.dot(moment_);
+  precision_.diagonal().array() -= prior_.lambda;
+  precision_ *= factor;
+  precision_.diagonal().array() += prior_.lambda;
+  moment_ *= factor;
+  a_ = prior_.a0 + factor * (a_ - prior_.a0);
+  refactor();
+  mean_ = cholesky_.solve(moment_);
+  b_ = prior_.b0 + std::max(0.0, 0.5 * (factor * yy - mean_.dot(moment_)));
 }
 
 void BayesLinear::refactor() {

@@ -25,11 +25,13 @@ struct RegressionSums {
   Eigen::MatrixXd xx;  // XᵀX, lower triangle
   Eigen::VectorXd xy;  // Xᵀy
   double yy = 0.0;     // yᵀy
-  std::uint64_t n = 0;
+  double n = 0.0;      // Σ of the weights
 
   explicit RegressionSums(Eigen::Index dimension);
   // Observations as columns: x (d,n), y (n).
   void add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
+  // The same, each with a weight (n).
+  void add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights);
 };
 
 class BayesLinear {
@@ -39,6 +41,8 @@ class BayesLinear {
   BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums);
 
   void observe(const Eigen::VectorXd& x, double y);
+  // All observations so far weigh this factor of what they did; the prior stays. O(d³).
+  void discount(double factor);
 
   // σ² ~ InvGamma(a, b), then β ~ N(mean, σ² precision⁻¹).
   Eigen::VectorXd sample(Stream& stream) const;
@@ -56,6 +60,7 @@ class BayesLinear {
  private:
   void refactor();
 
+  BayesLinearConfig prior_;
   Eigen::MatrixXd precision_;
   Eigen::LLT<Eigen::MatrixXd> cholesky_;  // of precision_
   Eigen::VectorXd moment_;                // Xᵀy

@@ -28,6 +28,10 @@ Fields fields(DesignConfig& c) {
       .add("lambda", c.lambda, "the design matrix before any observation is lambda times the identity", above(0));
 }
 
+void check_discount(const DesignConfig& config, double discount) {
+  if (discount < 1.0 && config.kind == DesignKind::full) throw bad_input("a discount needs design=diagonal, not full");
+}
+
 GradientDesign::GradientDesign(const DesignConfig& config, std::size_t parameters)
     : kind_(checked(config).kind), lambda_(config.lambda) {
   const auto P = static_cast<Eigen::Index>(parameters);
@@ -45,6 +49,11 @@ void GradientDesign::add(std::span<const float> g) {
   } else {
     cholesky_.rankUpdate(widened(g), 1.0);
   }
+}
+
+void GradientDesign::discount(double factor) {
+  if (kind_ == DesignKind::full) throw failed("a whole design matrix is not discounted");
+  diagonal_ = (factor * diagonal_.array() + (1.0 - factor) * lambda_).matrix();
 }
 
 double GradientDesign::norm(std::span<const float> g) const {

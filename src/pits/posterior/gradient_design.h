@@ -23,6 +23,8 @@ struct DesignConfig {
   double lambda = 1.0;
 };
 Fields fields(DesignConfig& config);
+// Throws unless the design can be discounted so: the whole matrix would cost P³ a play.
+void check_discount(const DesignConfig& config, double discount);
 
 class GradientDesign {
  public:
@@ -31,6 +33,8 @@ class GradientDesign {
   GradientDesign(const DesignConfig& config, std::size_t parameters);
 
   void add(std::span<const float> g);
+  // All plays so far weigh this factor of what they did; for a diagonal only.
+  void discount(double factor);
   double norm(std::span<const float> g) const;  // √(gᵀ Z⁻¹ g)
 
   void state(Archive& archive) { archive(diagonal_, cholesky_); }

@@ -1,14 +1,24 @@
 #include "pits/posterior/history.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "pits/core/error.h"
 
 namespace pits {
 
-History::History(std::size_t context_size, std::size_t actions, std::size_t capacity, MarkCounts marks)
-    : context_size_(context_size), actions_(actions), capacity_(capacity), marks_(marks) {}
+Fields memory_fields(int& capacity, double& discount) {
+  return Fields{}
+      .add("capacity", capacity, "observations kept; 0 keeps all", at_least(0))
+      .add("discount", discount, "an observation's weight falls by this factor with every one that follows it",
+           {.low = 0.0, .high = 1.0, .low_open = true});
+}
+
+History::History(std::size_t context_size, std::size_t actions, std::size_t capacity, MarkCounts marks, double discount)
+    : context_size_(context_size), actions_(actions), capacity_(capacity), marks_(marks), discount_(discount) {
+  if (!(discount > 0.0 && discount <= 1.0)) throw bad_input("discount must be above 0 and at most 1, not {}", discount);
+}
 
 std::size_t History::size() const { return capacity_ == 0 ? seen_ : std::min<std::uint64_t>(seen_, capacity_); }
 
@@ -49,12 +59,33 @@ Observation History::operator[](std::size_t slot) const {
           .offsets = {marks + marks_.weights, marks_.offsets}};
 }
 
+double History::weight() const {
+  const auto n = static_cast<double>(size());
+  return discount_ == 1.0 ? n : -std::expm1(n * std::log(discount_)) / (1.0 - discount_);
+}
+
+double History::weight(std::size_t slot) const {
+  const std::uint64_t newest = seen_ - 1;
+  const std::uint64_t age = capacity_ == 0 ? newest - slot : (newest % capacity_ + capacity_ - slot) % capacity_;
+  return std::pow(discount_, static_cast<double>(age));
+}
+
+// P(age ≤ k) = (1 − discountᵏ⁺¹)/(1 − discountⁿ), inverted.
+std::uint32_t History::draw_slot(Stream& stream) const {
+  const auto n = static_cast<std::uint32_t>(size());
+  if (discount_ == 1.0) return stream.index(n);
+  const double rate = std::log(discount_);
+  const double age = std::log1p(stream.uniform() * std::expm1(n * rate)) / rate;
+  const auto back = std::min(static_cast<std::uint32_t>(age), n - 1);
+  const std::uint64_t newest = seen_ - 1;
+  return static_cast<std::uint32_t>(capacity_ == 0 ? newest - back : (newest - back) % capacity_);
+}
+
 void History::sample(Stream& stream, std::size_t batch_size, Minibatch& batch) const {
   if (size() == 0) throw failed("history: nothing to sample from");
   thread_local std::vector<std::uint32_t> slots;
   slots.resize(batch_size);
-  const auto n = static_cast<std::uint32_t>(size());
-  std::ranges::generate(slots, [&] { return stream.index(n); });
+  std::ranges::generate(slots, [&] { return draw_slot(stream); });
   gather(slots, batch);
 }
 

@@ -1,4 +1,5 @@
-// The replay buffer: every (context, action, reward) so far, or the last `capacity` of them.
+// The replay buffer: every (context, action, reward) so far, or the last `capacity` of them; drawn evenly, or the more
+// often the newer they are.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "pits/core/archive.h"
+#include "pits/core/fields.h"
 #include "pits/core/matrix.h"
 #include "pits/core/random.h"
 #include "pits/model/minibatch.h"
@@ -20,6 +22,9 @@ struct Observation {
   std::span<const float> offsets{};
 };
 
+// The fields of a config that says how observations are forgotten.
+Fields memory_fields(int& capacity, double& discount);
+
 // How many weights and reward offsets every observation carries.
 struct MarkCounts {
   std::size_t weights = 0;
@@ -28,8 +33,9 @@ struct MarkCounts {
 
 class History {
  public:
-  // capacity 0 keeps everything.
-  History(std::size_t context_size, std::size_t actions, std::size_t capacity = 0, MarkCounts marks = {});
+  // capacity 0 keeps everything. An observation that k others have followed weighs discountᵏ.
+  History(std::size_t context_size, std::size_t actions, std::size_t capacity = 0, MarkCounts marks = {},
+          double discount = 1.0);
 
   void add(const Observation& observation);
 
@@ -37,6 +43,10 @@ class History {
   std::uint64_t seen() const { return seen_; }  // observations ever added
   // 0 ≤ slot < size(); in order of arrival until the capacity is reached, then the oldest is overwritten.
   Observation operator[](std::size_t slot) const;
+
+  double weight() const;                  // Σ discountᵏ over the observations kept; without a discount: size()
+  double weight(std::size_t slot) const;  // discountᵏ of one
+  std::uint32_t draw_slot(Stream& stream) const;  // in proportion to its weight
 
   // B observations drawn with replacement, grouped by action. Leaves batch.likelihood_scale alone.
   void sample(Stream& stream, std::size_t batch_size, Minibatch& batch) const;
@@ -65,6 +75,7 @@ class History {
   std::size_t actions_;
   std::size_t capacity_;
   MarkCounts marks_;
+  double discount_;
   std::uint64_t seen_ = 0;
   std::vector<Chunk> chunks_;
 };

@@ -20,14 +20,14 @@ Fields fields(MeanFieldConfig& c) {
       .add("init_log_spread", c.init_log_spread, "their standard deviation", at_least(0))
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement", at_least(1))
-      .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0));
+      .merge(memory_fields(c.capacity, c.discount));
 }
 
 MeanField::MeanField(const MeanFieldConfig& config, std::size_t context_size, std::size_t actions, std::uint64_t seed,
                      std::uint32_t realization)
     : config_(checked(config)),
       network_(context_size, config.hidden, actions, config.activation),
-      history_(context_size, actions, static_cast<std::size_t>(config.capacity)),
+      history_(context_size, actions, static_cast<std::size_t>(config.capacity), {}, config.discount),
       address_{.seed = seed, .realization = realization},
       optimizer_(config.optimizer),
       theta_(1, 2 * network_.parameters()),
@@ -110,7 +110,7 @@ void MeanField::train_step() {
   if (noise.cols() != batch_.size()) noise.reshape(network_.draws(), batch_.size());
   address_.purpose = Purpose::agent_private;
   fill_normals(address_, noise.flat());
-  gradient(batch_, static_cast<double>(history_.size()), workspace_, gradient_.flat());
+  gradient(batch_, history_.weight(), workspace_, gradient_.flat());
   optimizer_.ascend(theta_, gradient_);
   update_variance();
 }

@@ -21,8 +21,9 @@ struct MeanFieldConfig {
   double init_log_sd = -5.0;    // log σ starts at N(init_log_sd, init_log_spread²)
   double init_log_spread = 0.05;
   OptimizerConfig optimizer = {.rule = Rule::adam, .step = 0.1};
-  int batch = 512;   // B, drawn with replacement
-  int capacity = 0;  // observations kept; 0 keeps all
+  int batch = 512;        // B, drawn with replacement
+  int capacity = 0;       // observations kept; 0 keeps all
+  double discount = 1.0;  // of an observation's weight with every one that follows it
 };
 Fields fields(MeanFieldConfig& config);
 

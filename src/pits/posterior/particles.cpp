@@ -17,7 +17,7 @@ bool diverged(ParticlesView theta) {
 }
 
 // Where several heads share a minibatch, each owns its part of it.
-float likelihood_scale(const ParticleConfig& c, std::size_t observations, std::size_t batch) {
+float likelihood_scale(const ParticleConfig& c, double observations, std::size_t batch) {
   const auto heads = static_cast<float>(c.model.heads);
   switch (c.scale) {
     case LikelihoodScale::data: return static_cast<float>(observations) / static_cast<float>(batch);
@@ -39,6 +39,7 @@ void check_perturbation(const ParticleConfig& c, const RewardModel& model) {
     throw bad_input("keep_units must be above 0 and at most 1, and 1 where there are several particles, not {}",
                     c.keep_units);
   }
+  if (c.discount < 1.0 && c.batch == 0) throw bad_input("discount needs a minibatch: batch of at least 1, not 0");
   if (p.rewards && model.bernoulli()) {
     throw bad_input("perturbed rewards need a Gaussian likelihood: model=linear or model=mlp");
   }
@@ -67,14 +68,14 @@ Fields network_fields(ParticleConfig& c) {
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement; 0: all of them", at_least(0))
       .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B), minibatch (1) or mean (1/B)")
-      .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0));
+      .merge(memory_fields(c.capacity, c.discount));
 }
 
 ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t context_size, std::size_t actions,
                                      std::uint64_t seed, std::uint32_t realization)
     : config_(checked(config)),
       model_(config.model, context_size, actions),
-      history_(context_size, actions, static_cast<std::size_t>(config.capacity), mark_counts(config)),
+      history_(context_size, actions, static_cast<std::size_t>(config.capacity), mark_counts(config), config.discount),
       address_{.seed = seed, .realization = realization},
       mover_(config.flow, config.optimizer, address_),
       theta_(static_cast<std::size_t>(config.particles), model_.parameters()),
@@ -134,7 +135,7 @@ void ParticlePosterior::train_step() {
     history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
   }
   // The one place where the likelihood is scaled to the t observations.
-  batch_.likelihood_scale = likelihood_scale(config_, history_.size(), batch_.size());
+  batch_.likelihood_scale = likelihood_scale(config_, history_.weight(), batch_.size());
   if (config_.keep_units < 1.0) draw_dropout();
   model_.score(theta_, batch_, workspace_, score_, anchors_);
   mover_.step(theta_, score_);

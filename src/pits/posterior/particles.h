@@ -34,7 +34,8 @@ struct ParticleConfig {
   OptimizerConfig optimizer{};
   int batch = 512;  // B, drawn with replacement; 0: all observations kept
   LikelihoodScale scale = LikelihoodScale::data;
-  int capacity = 0;  // observations kept; 0 keeps all
+  int capacity = 0;       // observations kept; 0 keeps all
+  double discount = 1.0;  // of an observation's weight with every one that follows it
   Perturbation perturbation{};
   double keep_units = 1.0;  // dropout in training: the probability that a hidden unit stays; with one particle only
 };
