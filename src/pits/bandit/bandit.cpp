@@ -43,7 +43,9 @@ Choice Bandit::decide(ContextView x, const ActionSet& actions) { return rank(x, 
 std::vector<Choice> Bandit::rank(ContextView x, std::size_t k, const ActionSet& actions) {
   settle_overdue();
   const std::vector<Choice> choices = rule().rank(x, actions, k, pending_.next_id());
-  for (const Choice& choice : choices) pending_.add(choice.id, {.x = {x.begin(), x.end()}, .action = choice.action});
+  for (const Choice& choice : choices) {
+    pending_.add(choice.id, {{x.begin(), x.end()}, choice.action, features_of(actions, choice.action)});
+  }
   return choices;
 }
 
@@ -99,13 +101,13 @@ std::size_t Bandit::learn(std::span<const Outcome> outcomes) {
   return learned;
 }
 
-void Bandit::learn(ContextView x, Action action, float reward) {
-  const Feedback event{.x = x, .action = action, .reward = reward};
+void Bandit::learn(ContextView x, Action action, float reward, std::span<const float> z) {
+  const Feedback event{.x = x, .action = action, .reward = reward, .z = z};
   agent_->learn({&event, 1});
 }
 
 void Bandit::settle(DecisionId id, const PendingDecision& decision, float reward) {
-  const Feedback event{.x = decision.x, .action = decision.action, .reward = reward, .id = id};
+  const Feedback event{.x = decision.x, .action = decision.action, .reward = reward, .id = id, .z = decision.z};
   agent_->learn({&event, 1});
   pending_.remove(id);
 }
@@ -113,6 +115,12 @@ void Bandit::settle(DecisionId id, const PendingDecision& decision, float reward
 void Bandit::check(const LoggedRounds& rounds) const {
   const std::size_t n = rounds.contexts.rows();
   const auto fits = [n](std::size_t size) { return size == n; };
+  if (rounds.features.size() > 0 && !rounds.propensities.empty()) {
+    throw bad_input("what a bandit would have earned needs the features of all actions: give propensities or features");
+  }
+  if (rounds.features.size() > 0 && rounds.features.rows() != n) {
+    throw bad_input("{} logged contexts need the features of as many actions, not {}", n, rounds.features.rows());
+  }
   if (!fits(rounds.actions.size()) || !fits(rounds.rewards.size()) ||
       !(rounds.propensities.empty() || fits(rounds.propensities.size()))) {
     throw bad_input("{} logged contexts need as many actions and rewards, and as many propensities or none", n);
@@ -138,7 +146,8 @@ std::optional<double> Bandit::fit(const LoggedRounds& rounds) {
       weights += weight;
       weighed += weight * rounds.rewards[i];
     }
-    learn(rounds.contexts.row(i), action, rounds.rewards[i]);
+    learn(rounds.contexts.row(i), action, rounds.rewards[i],
+          rounds.features.size() == 0 ? std::span<const float>() : rounds.features.row(i));
   }
   return weights > 0.0 ? std::optional(weighed / weights) : std::nullopt;
 }

@@ -31,6 +31,7 @@ struct LoggedRounds {
   std::span<const Action> actions;        // (n)
   std::span<const float> rewards;         // (n)
   std::span<const float> propensities{};  // (n) of the actions, or none
+  ConstMatrixView<float> features{};      // (n, features) of the actions, or none
 };
 
 class Bandit {
@@ -52,7 +53,7 @@ class Bandit {
   // In this order; how many were learned. Nothing is learned where an id is unknown or a reward is not finite.
   std::size_t learn(std::span<const Outcome> outcomes);
   // A reward of an action that somebody else chose.
-  void learn(ContextView x, Action action, float reward);
+  void learn(ContextView x, Action action, float reward, std::span<const float> z = {});
   // Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned a round,
   // each decided by what was known before it: the mean reward weighed by its probability of the action over the logged
   // one (self-normalised importance sampling). Nothing is learned where a round does not fit the setup.

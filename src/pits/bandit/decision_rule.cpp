@@ -21,6 +21,12 @@ Fields fields(BanditConfig& c) {
       .add("default_reward", c.default_reward, "what a reward that never came counts as");
 }
 
+std::vector<float> features_of(const ActionSet& actions, Action action) {
+  if (actions.features.size() == 0) return {};
+  const std::span<const float> z = actions.features.row(action);
+  return {z.begin(), z.end()};
+}
+
 // The caller's actions without the retired ones; `mask` is where their mask lies if there has to be one.
 ActionSet DecisionRule::admitted(const ActionSet& actions, std::vector<std::uint8_t>& mask) const {
   const bool fits = actions.allowed.empty() || actions.allowed.size() == retired.size();

@@ -33,6 +33,9 @@ struct Choice {
   float propensity_error = 0.0F;  // standard error; 0: exact
 };
 
+// The features of an action in a set that has them; none otherwise.
+std::vector<float> features_of(const ActionSet& actions, Action action);
+
 // By things that somebody else owns.
 struct DecisionRule {
   const Policy& policy;

@@ -12,8 +12,9 @@ namespace pits {
 struct PendingDecision {
   std::vector<float> x;
   Action action = 0;
+  std::vector<float> z{};  // the action's features, where the decision came with them
 
-  void state(Archive& archive) { archive(x, action); }
+  void state(Archive& archive) { archive(x, action, z); }
 };
 
 class PendingDecisions {
