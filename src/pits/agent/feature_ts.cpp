@@ -1,7 +1,7 @@
 #include "pits/agent/feature_ts.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 #include "pits/model/joint_scores.h"
 
@@ -27,8 +27,12 @@ class FrozenJointVote final : public Policy {
   JointVote vote_;  // by the copies above
 };
 
+// Without a branch: there may be millions of numbers.
 bool all_finite(std::span<const float> numbers) {
-  return std::ranges::all_of(numbers, [](float v) { return std::isfinite(v); });
+  constexpr std::uint32_t exponent = 0x7f800000;  // all ones in infinities and NaN
+  std::uint32_t bad = 0;
+  for (const float v : numbers) bad |= (std::bit_cast<std::uint32_t>(v) & exponent) == exponent ? 1U : 0U;
+  return bad == 0;
 }
 
 }  // namespace
@@ -72,44 +76,54 @@ void JointVote::scores(const Query& query, ParticlesView particles, MatrixView<f
   joint_scores(model.network(), particles, query.x, codes, out);
 }
 
+// One particle's forward pass; only want_propensity pays for all M.
 Decision JointVote::choose(const Query& query) const {
   check(query);
-  const auto answer = [&](Action action) {
-    Decision decision{.action = action, .propensity = std::nullopt};
-    if (!query.want_propensity) return decision;
-    std::vector<float> p(setup.actions);
-    propensities(query, p);
-    decision.propensity = p[action];
-    return decision;
-  };
   if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) return *forced;
   Stream stream = decision_stream(setup, query);
-  if (floor > 0.0 && stream.uniform() < floor) {
-    skip_to_place(stream, query, 1);
-    return answer(random_action(stream, query.actions, setup.actions));
+  const bool explores = floor > 0.0 && stream.uniform() < floor;
+  const std::size_t M = theta.rows();
+  const std::size_t drawn = explores ? 0 : stream.index(static_cast<std::uint32_t>(M));
+  Matrix<float> values(query.want_propensity ? M : explores ? 0 : 1, setup.actions);
+  if (query.want_propensity) {
+    scores(query, theta, values);
+  } else if (!explores) {
+    scores(query, {theta.row(drawn).data(), 1, theta.cols()}, values);
   }
-  const std::size_t drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
-  Matrix<float> values(1, setup.actions);
-  scores(query, {theta.row(drawn).data(), 1, theta.cols()}, values);
-  return answer(best_action(std::as_const(values).row(0), query.actions));
+  Decision decision{.action = 0, .propensity = std::nullopt};
+  if (explores) {
+    skip_to_place(stream, query, 1);
+    decision.action = random_action(stream, query.actions, setup.actions);
+  } else {
+    decision.action = best_action(std::as_const(values).row(query.want_propensity ? drawn : 0), query.actions);
+  }
+  if (!query.want_propensity) return decision;
+  std::vector<float> p(setup.actions);
+  count_votes(values, query.actions, p);
+  decision.propensity = p[decision.action];
+  return decision;
+}
+
+void JointVote::count_votes(ConstMatrixView<float> values, const ActionSet& actions, std::span<float> p) const {
+  const auto M = static_cast<double>(values.rows());
+  const double even = floor / static_cast<double>(actions.count(setup.actions));
+  std::vector<int> votes(setup.actions, 0);
+  for (std::size_t i = 0; i < values.rows(); ++i) ++votes[best_action(values.row(i), actions)];
+  for (Action a = 0; a < p.size(); ++a) {
+    p[a] = actions.admits(a) ? static_cast<float>((1.0 - floor) * votes[a] / M + even) : 0.0F;
+  }
 }
 
 double JointVote::propensities(const Query& query, std::span<float> p) const {
   check(query);
-  std::ranges::fill(p, 0.0F);
   if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) {
+    std::ranges::fill(p, 0.0F);
     p[forced->action] = 1.0F;
     return 0.0;
   }
   Matrix<float> values(theta.rows(), setup.actions);
   scores(query, theta, values);
-  const auto M = static_cast<double>(theta.rows());
-  const double even = floor / static_cast<double>(query.actions.count(setup.actions));
-  std::vector<int> votes(setup.actions, 0);
-  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[best_action(std::as_const(values).row(i), query.actions)];
-  for (Action a = 0; a < p.size(); ++a) {
-    if (query.actions.admits(a)) p[a] = static_cast<float>((1.0 - floor) * votes[a] / M + even);
-  }
+  count_votes(values, query.actions, p);
   return 0.0;
 }
 

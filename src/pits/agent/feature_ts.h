@@ -32,6 +32,7 @@ struct JointVote {
  private:
   void check(const Query& query) const;
   void scores(const Query& query, ParticlesView particles, MatrixView<float> out) const;
+  void count_votes(ConstMatrixView<float> values, const ActionSet& actions, std::span<float> p) const;
 };
 
 class FeatureTs : public Agent {

@@ -10,10 +10,12 @@ namespace {
 
 // Actions at a time: their features and a layer's units stay in the cache while all particles pass.
 constexpr std::size_t tile = 256;
+// Rows lie this far apart: rows a power of two apart would compete for the same lines of the cache.
+constexpr std::size_t stride = tile + 16;
 
 struct Scratch {
-  Matrix<float> features;             // (dz, tile): actions along SIMD lanes
-  std::vector<Matrix<float>> values;  // of layer l, (outputs, tile)
+  Matrix<float> features;             // (dz, stride): actions along SIMD lanes
+  std::vector<Matrix<float>> values;  // of layer l, (outputs, stride)
   std::vector<float> shared;          // the context's part of the first layer, (outputs)
 };
 
@@ -44,7 +46,7 @@ std::span<const float> tile_scores(const Network& network, std::span<const float
       add_product(plain(weights), std::as_const(s.values[l - 1]).view().columns(0, n), z);
     }
     if (l + 1 == layers.size()) break;
-    for (std::size_t o = 0; o < z.rows(); ++o) activate(network.activation(), z.row(o));
+    activate(network.activation(), s.values[l].flat());
   }
   return std::as_const(s.values.back()).row(0).first(n);
 }
@@ -55,9 +57,9 @@ void joint_scores(const Network& network, ParticlesView theta, std::span<const f
                   MatrixView<float> out) {
   thread_local Scratch s;
   const Layer& first = network.layers().front();
-  s.features.reshape(z.cols(), tile);
+  s.features.reshape(z.cols(), stride);
   s.values.resize(network.layers().size());
-  for (std::size_t l = 0; l < s.values.size(); ++l) s.values[l].reshape(network.layers()[l].outputs, tile);
+  for (std::size_t l = 0; l < s.values.size(); ++l) s.values[l].reshape(network.layers()[l].outputs, stride);
   Matrix<float> shared(theta.rows(), first.outputs);
   for (std::size_t i = 0; i < theta.rows(); ++i) context_part(first, theta.row(i), x, shared.row(i));
   for (std::size_t start = 0; start < z.rows(); start += tile) {
