@@ -66,6 +66,8 @@ TEST_P(Propensities, RefuseQueriesThatDoNotFit) {
   learn_all(*agent, random_events(30, 5));
   std::vector<float> p(action_count);
   EXPECT_THROW(agent->propensities({.x = std::vector<float>{1.0F}}, 10, p), Error);
+  const std::vector<std::uint8_t> last = {0, 0, 0, 1};
+  EXPECT_THROW(agent->propensities({.x = x0, .actions = {last}}, 10, std::span(p).first(3)), Error);
   EXPECT_THROW(agent->propensities({.x = x0, .actions = {std::vector<std::uint8_t>(action_count, 0)}}, 10, p), Error);
 }
 
@@ -128,8 +130,18 @@ TEST(BanditPropensity, IsNoneExactOrEstimatedAsTheConfigSays) {
   EXPECT_EQ(first("pi-ts", PropensityKind::estimated).propensity_error, 0.0F);
 }
 
-// The mean of 1/p over decisions is the number of actions with a positive probability: an importance-sampling identity
-// that holds only if the stated propensities are those that the decisions were drawn by.
+// Where all imagined decisions agree, the probability is 1 as far as they can tell: to within one in their number.
+TEST(BanditPropensity, OfAnEstimateIsNeverSaidToBeExact) {
+  Bandit bandit("lin-ts", small_setup(), {.propensity = PropensityKind::estimated, .propensity_draws = 100});
+  for (Event& e : random_events(400, 5)) bandit.learn(e.x, e.action, e.action == 2 ? 10.0F : 0.0F);
+  const Choice choice = bandit.decide(x0);
+  EXPECT_EQ(choice.action, 2U);
+  EXPECT_EQ(choice.propensity, 1.0F);
+  EXPECT_FLOAT_EQ(choice.propensity_error, 0.01F);
+  std::vector<float> p(action_count);
+  EXPECT_DOUBLE_EQ(bandit.probabilities(x0, p), 0.01);
+}
+
 TEST(BanditPropensity, FlooredDecisionsHaveTheStatedProbabilities) {
   Bandit bandit("pi-ts,particles=7,hidden=6", small_setup(), {.floor = 0.4});
   for (const Event& e : random_events(30, 5)) bandit.learn(e.x, e.action, e.reward);

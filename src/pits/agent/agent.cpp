@@ -92,19 +92,23 @@ std::vector<Action> ranking(const Policy& policy, const Query& query, std::size_
 
 // An action that nothing random chose has probability 1; else decisions are imagined.
 double Policy::propensities(const Query& query, std::uint32_t draws, std::span<float> p) const {
+  const auto place = [&](Action action) {
+    if (action >= p.size()) throw bad_input("action {} has no place among {} probabilities", action, p.size());
+    return action;
+  };
   Query asked = query;
   asked.want_propensity = true;
   const Decision decision = choose(asked);
   std::ranges::fill(p, 0.0F);
   if (decision.propensity == 1.0F) {
-    p[decision.action] = 1.0F;
+    p[place(decision.action)] = 1.0F;
     return 0.0;
   }
   if (draws == 0) throw bad_input("probabilities without an exact form need at least one draw");
   std::vector<std::uint32_t> counts(p.size(), 0);
   asked.want_propensity = false;
-  for (asked.imagined = 1; asked.imagined <= draws; ++asked.imagined) ++counts[choose(asked).action];
-  double largest = 0.0;  // of p(1 − p)
+  for (asked.imagined = 1; asked.imagined <= draws; ++asked.imagined) ++counts[place(choose(asked).action)];
+  double largest = 1.0 / draws;  // of p(1 − p); draws that all agree are an estimate still, and no exact 1
   for (std::size_t a = 0; a < p.size(); ++a) {
     const double share = static_cast<double>(counts[a]) / draws;
     p[a] = static_cast<float>(share);
@@ -131,6 +135,10 @@ void check_query(const Query& query, const AgentSetup& setup) {
     throw bad_input("a mask of actions has {} entries, not {}", setup.actions, allowed.size());
   }
   if (query.actions.count(setup.actions) == 0) throw bad_input("no action is allowed");
+}
+
+void check_places(std::span<const float> p, std::size_t K) {
+  if (p.size() != K) throw bad_input("{} actions have as many probabilities, not {}", K, p.size());
 }
 
 void check_feedback(const Feedback& event, const AgentSetup& setup) {

@@ -121,5 +121,7 @@ Decision certain(Action action, const Query& query);
 // at least one allowed.
 void check_query(const Query& query, const AgentSetup& setup);
 void check_feedback(const Feedback& event, const AgentSetup& setup);
+// Throws unless there is a place for the probability of each of K actions.
+void check_places(std::span<const float> p, std::size_t K);
 
 }  // namespace pits

@@ -92,6 +92,7 @@ std::vector<float> BoltzmannDraw::predictions(ContextView x) const {
 
 bool BoltzmannDraw::propensities(const Query& query, std::span<float> p) const {
   check_query(query, setup);
+  check_places(p, setup.actions);
   std::ranges::fill(p, 0.0F);
   if (const auto forced = forced_pull(events, config.network.initial_pulls, query, setup.first_actions())) {
     p[forced->action] = 1.0F;

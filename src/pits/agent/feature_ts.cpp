@@ -116,6 +116,7 @@ void JointVote::count_votes(ConstMatrixView<float> values, const ActionSet& acti
 
 double JointVote::propensities(const Query& query, std::span<float> p) const {
   check(query);
+  check_places(p, setup.actions);
   if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) {
     std::ranges::fill(p, 0.0F);
     p[forced->action] = 1.0F;

@@ -50,6 +50,7 @@ Decision Fixed::choose(const Query& query) const {
 
 double Fixed::propensities(const Query& query, std::uint32_t, std::span<float> p) const {
   const std::vector<double> w = weights(query);
+  check_places(p, setup_.actions);
   const double total = std::accumulate(w.begin(), w.end(), 0.0);
   for (Action a = 0; a < p.size(); ++a) p[a] = static_cast<float>(w[a] / total);
   return 0.0;

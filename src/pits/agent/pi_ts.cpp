@@ -95,6 +95,7 @@ std::vector<float> ParticleVote::probabilities(const Query& query) const {
 
 double ParticleVote::propensities(const Query& query, std::span<float> p) const {
   check_query(query, setup);
+  check_places(p, setup.actions);
   std::ranges::copy(probabilities(query), p.begin());
   return 0.0;
 }

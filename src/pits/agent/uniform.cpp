@@ -15,6 +15,7 @@ Decision Uniform::choose(const Query& query) const {
 
 double Uniform::propensities(const Query& query, std::uint32_t, std::span<float> p) const {
   check_query(query, setup_);
+  check_places(p, setup_.actions);
   const auto allowed = static_cast<float>(query.actions.count(setup_.actions));
   for (Action a = 0; a < p.size(); ++a) p[a] = query.actions.admits(a) ? 1.0F / allowed : 0.0F;
   return 0.0;

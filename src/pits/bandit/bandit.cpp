@@ -50,9 +50,7 @@ std::vector<Choice> Bandit::rank(ContextView x, std::size_t k, const ActionSet& 
 }
 
 double Bandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
-  if (p.size() != setup_.actions) {
-    throw bad_input("{} actions have as many probabilities, not {}", setup_.actions, p.size());
-  }
+  check_places(p, setup_.actions);
   return rule().probabilities(x, actions, pending_.next_id(), p);
 }
 

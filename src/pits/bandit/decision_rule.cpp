@@ -86,7 +86,8 @@ void DecisionRule::set_propensity(const Query& query, const Decision& decision, 
   double own = p[choice.action];
   if (estimated) {
     own = (draws * own + (decision.action == choice.action ? 1.0 : 0.0)) / (draws + 1.0);
-    choice.propensity_error = static_cast<float>((1.0 - config.floor) * std::sqrt(own * (1.0 - own) / draws));
+    const double variance = std::max(own * (1.0 - own), 1.0 / draws);
+    choice.propensity_error = static_cast<float>((1.0 - config.floor) * std::sqrt(variance / draws));
   }
   const auto allowed = static_cast<double>(query.actions.count(setup.actions));
   choice.propensity = static_cast<float>((1.0 - config.floor) * own + config.floor / allowed);

@@ -26,9 +26,7 @@ Choice LiveBandit::decide(ContextView x, const ActionSet& actions) {
 
 double LiveBandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
   return published_.read([&](const Snapshot& s) {
-    if (p.size() != s.setup.actions) {
-      throw bad_input("{} actions have as many probabilities, not {}", s.setup.actions, p.size());
-    }
+    check_places(p, s.setup.actions);
     return s.rule().probabilities(x, actions, next_id_.load(), p);
   });
 }

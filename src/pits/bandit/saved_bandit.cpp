@@ -1,3 +1,5 @@
+#include <new>
+
 #include "pits/bandit/bandit.h"
 #include "pits/core/files.h"
 
@@ -54,6 +56,8 @@ Bandit Bandit::from_saved(std::string_view bytes, std::string_view source) {
     return bandit;
   } catch (const Error& e) {
     throw bad_input("{}: {}", source, e.what());
+  } catch (const std::bad_alloc&) {
+    throw failed("{}: the saved bandit does not fit into memory", source);
   }
 }
 

@@ -52,6 +52,13 @@ std::uint64_t Archive::count(std::uint64_t n, std::size_t element_bytes) {
   return n;
 }
 
+Archive::Shape Archive::shape(Shape shape, std::size_t element_bytes) {
+  (*this)(shape.rows, shape.cols);
+  const std::size_t left = (bytes_.size() - position_) / element_bytes;
+  if (reading_ && shape.cols > 0 && shape.rows > left / shape.cols) throw bad_input("the saved state ends early");
+  return shape;
+}
+
 void Archive::finish() const {
   if (reading_ && position_ != bytes_.size()) {
     throw bad_input("the saved state has {} bytes too many", bytes_.size() - position_);

@@ -40,6 +40,11 @@ class Archive {
   // A number of elements of at least `element_bytes` each; reading refuses more of them than the bytes that are left
   // could hold.
   std::uint64_t count(std::uint64_t n, std::size_t element_bytes);
+  // The same for rows · cols elements.
+  struct Shape {
+    std::uint64_t rows, cols;
+  };
+  Shape shape(Shape shape, std::size_t element_bytes);
   void raw(void* data, std::size_t size);
   // After the last field: reading throws where bytes are left.
   void finish() const;
@@ -96,9 +101,7 @@ void state(Archive& archive, std::vector<T, Allocator>& values) {
 
 template <class T>
 void state(Archive& archive, Matrix<T>& values) {
-  std::uint64_t rows = values.rows();
-  archive(rows);
-  const std::uint64_t cols = archive.count(values.cols(), rows * sizeof(T));
+  const auto [rows, cols] = archive.shape({values.rows(), values.cols()}, sizeof(T));
   if (archive.reading()) {
     check_saved_shape(values.rows(), values.cols(), rows, cols);
     values.reshape(rows, cols);
@@ -106,8 +109,8 @@ void state(Archive& archive, Matrix<T>& values) {
   archive.raw(values.data(), values.size() * sizeof(T));
 }
 
-// A saved file: magic, version of the format, kind of what is saved, its bytes, and the SHA-256 of all that. The
-// version rises whenever a list of fields changes.
+// A saved file: magic, version of the format, kind of what is saved, its bytes, and the SHA-256 of all that, which
+// guards against damage and not against forgery. The version rises whenever a list of fields changes.
 inline constexpr std::uint32_t saved_version = 1;
 
 std::string sealed(std::string_view kind, std::string_view bytes);

@@ -10,9 +10,8 @@ namespace pits {
 
 template <int Rows, int Cols>
 void state(Archive& archive, Eigen::Matrix<double, Rows, Cols>& values) {
-  auto rows = static_cast<std::uint64_t>(values.rows());
-  archive(rows);
-  const std::uint64_t cols = archive.count(static_cast<std::uint64_t>(values.cols()), rows * sizeof(double));
+  const auto [rows, cols] = archive.shape(
+      {static_cast<std::uint64_t>(values.rows()), static_cast<std::uint64_t>(values.cols())}, sizeof(double));
   if (archive.reading()) {
     check_saved_shape(static_cast<std::size_t>(values.rows()), static_cast<std::size_t>(values.cols()), rows, cols);
     if (Cols != Eigen::Dynamic && cols != static_cast<std::uint64_t>(Cols)) check_saved_shape(1, Cols, 1, cols);
