@@ -1,5 +1,6 @@
 # cmake -D BUILD=... -D SOURCE=... -P install_test.cmake
-# Installs pits to a fresh prefix, then builds and runs tests/consumer against it, by CMake package and by pkg-config.
+# Installs pits to a fresh prefix, then builds and runs tests/consumer and examples/shop against it, by CMake package,
+# and the first by pkg-config too.
 cmake_minimum_required(VERSION 3.25)
 set(work ${BUILD}/install-test)
 file(REMOVE_RECURSE ${work})
@@ -18,6 +19,10 @@ must(${CMAKE_COMMAND} -S ${SOURCE}/tests/consumer -B ${work}/consumer -G Ninja -
   -DCMAKE_CXX_COMPILER=${COMPILER})
 must(${CMAKE_COMMAND} --build ${work}/consumer)
 must(${work}/consumer/consumer)
+must(${CMAKE_COMMAND} -S ${SOURCE}/examples/shop -B ${work}/shop -G Ninja -DCMAKE_PREFIX_PATH=${work}/prefix
+  -DCMAKE_CXX_COMPILER=${COMPILER})
+must(${CMAKE_COMMAND} --build ${work}/shop)
+must(${work}/shop/shop)
 
 file(GLOB_RECURSE pc ${work}/prefix/*/pits.pc)
 cmake_path(GET pc PARENT_PATH pc_dir)

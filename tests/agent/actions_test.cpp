@@ -89,9 +89,10 @@ TEST(Uniform, PlaysEveryAllowedActionEquallyOften) {
 // Ids are 64 bits wide: the high half is part of the address.
 TEST(DecisionStream, DiffersInEveryBitOfTheId) {
   const AgentSetup setup{.context_size = 1, .actions = 2, .seed = 3};
-  const std::uint32_t base = decision_stream(setup, 12345).word();
+  const std::uint32_t base = decision_stream(setup, 12345, Purpose::decision).word();
   for (unsigned bit = 0; bit < 64; ++bit) {
-    EXPECT_NE(decision_stream(setup, DecisionId{12345} ^ DecisionId{1} << bit).word(), base) << "bit " << bit;
+    const DecisionId other = DecisionId{12345} ^ DecisionId { 1 } << bit;
+    EXPECT_NE(decision_stream(setup, other, Purpose::decision).word(), base) << "bit " << bit;
   }
 }
 

@@ -22,8 +22,9 @@ template <class Values>
 Decision play_best(const Stage& stage, const Query& query, const Values& values) {
   const std::size_t K = stage.setup.actions;
   check_query(query, stage.setup);
-  if (const auto forced = forced_pull(stage.events, stage.initial_pulls, query, K)) return *forced;
-  Stream stream = decision_stream(stage.setup, query.id);
+  if (const auto forced = forced_pull(stage.events, stage.initial_pulls, query, stage.setup.first_actions()))
+    return *forced;
+  Stream stream = decision_stream(stage.setup, query);
   thread_local std::vector<float> out;
   out.resize(K);
   values(query.x, stream, std::span<float>(out));

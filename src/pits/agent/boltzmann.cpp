@@ -18,6 +18,9 @@ class FrozenBoltzmann final : public Policy {
         draw_{model_, theta_, config_, pulls_, draw.events, draw.setup} {}
 
   Decision choose(const Query& query) const override { return draw_.choose(query); }
+  double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const override {
+    return draw_.propensities(query, p) ? 0.0 : Policy::propensities(query, draws, p);
+  }
 
  private:
   RewardModel model_;
@@ -66,18 +69,39 @@ std::vector<double> softmax(std::span<const float> values, double temperature, c
 
 Decision BoltzmannDraw::choose(const Query& query) const {
   check_query(query, setup);
-  if (const auto forced = forced_pull(events, config.network.initial_pulls, query, setup.actions)) return *forced;
-  thread_local Network::Workspace workspace;
-  std::vector<float> values(setup.actions);
-  model.predict(theta, query.x, workspace, values);
-  Stream stream = decision_stream(setup, query.id);
+  if (const auto forced = forced_pull(events, config.network.initial_pulls, query, setup.first_actions()))
+    return *forced;
+  const std::vector<float> values = predictions(query.x);
+  Stream stream = decision_stream(setup, query);
   if (config.gumbel) {
     return {.action = best_with_gumbel_noise(values, *this, query, stream), .propensity = std::nullopt};
   }
   const std::vector<double> p = softmax(values, config.temperature, query.actions);
+  skip_to_place(stream, query, 2);
   const auto action = static_cast<Action>(stream.categorical(p));
   return {.action = action,
           .propensity = query.want_propensity ? std::optional(static_cast<float>(p[action])) : std::nullopt};
+}
+
+std::vector<float> BoltzmannDraw::predictions(ContextView x) const {
+  thread_local Network::Workspace workspace;
+  std::vector<float> values(setup.actions);
+  model.predict(theta, x, workspace, values);
+  return values;
+}
+
+bool BoltzmannDraw::propensities(const Query& query, std::span<float> p) const {
+  check_query(query, setup);
+  check_places(p, setup.actions);
+  std::ranges::fill(p, 0.0F);
+  if (const auto forced = forced_pull(events, config.network.initial_pulls, query, setup.first_actions())) {
+    p[forced->action] = 1.0F;
+    return true;
+  }
+  if (config.gumbel) return false;
+  std::ranges::transform(softmax(predictions(query.x), config.temperature, query.actions), p.begin(),
+                         [](double value) { return static_cast<float>(value); });
+  return true;
 }
 
 Boltzmann::Boltzmann(const BoltzmannConfig& config, const AgentSetup& setup)
@@ -85,6 +109,16 @@ Boltzmann::Boltzmann(const BoltzmannConfig& config, const AgentSetup& setup)
 
 BoltzmannDraw Boltzmann::draw() const {
   return {network().model(), network().particles().row(0), config_, pulls_, network().history().seen(), setup_};
+}
+
+double Boltzmann::propensities(const Query& query, std::uint32_t draws, std::span<float> p) const {
+  return draw().propensities(query, p) ? 0.0 : Policy::propensities(query, draws, p);
+}
+
+void Boltzmann::add_actions(std::size_t n) {
+  network_.add_actions(n);
+  setup_.add_actions(n);
+  pulls_.resize(setup_.actions);
 }
 
 void Boltzmann::learn(std::span<const Feedback> events) {

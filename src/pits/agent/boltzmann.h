@@ -29,6 +29,11 @@ struct BoltzmannDraw {
   AgentSetup setup;
 
   Decision choose(const Query& query) const;
+  // Exact without Gumbel noise; false with it.
+  bool propensities(const Query& query, std::span<float> p) const;
+
+ private:
+  std::vector<float> predictions(ContextView x) const;  // (K)
 };
 
 class Boltzmann : public Agent {
@@ -38,6 +43,9 @@ class Boltzmann : public Agent {
   Decision choose(const Query& query) const override { return draw().choose(query); }
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override { archive(network_, pulls_); }
+  void add_actions(std::size_t n) override;
+  double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const override;
 
   const ParticlePosterior& network() const { return network_.posterior(); }
 

@@ -1,6 +1,7 @@
 #include "pits/agent/bootstrap_heads.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pits {
 namespace {
@@ -9,6 +10,7 @@ ParticleConfig with_heads(const BootstrapHeadsConfig& config) {
   ParticleConfig c = checked(config).network.network;
   c.model.heads = config.heads;
   c.batch *= config.heads;
+  c.discount = std::pow(c.discount, 1.0 / (config.heads * config.keep));  // a round adds that many observations
   return c;
 }
 
@@ -66,6 +68,19 @@ void BootstrapHeads::observe(const Feedback& event) {
     if (stream.uniform() >= config_.keep) continue;
     network_.observe({.context = event.x, .action = h * K + event.action, .reward = event.reward});
   }
+}
+
+void BootstrapHeads::add_actions(std::size_t n) {
+  network_.add_actions(n);
+  setup_.add_actions(n);
+  member_ = RewardModel(member_model(config_), setup_.context_size, setup_.actions);
+  members_.reshape(members_.rows(), member_.parameters());
+  split();
+}
+
+void BootstrapHeads::state(Archive& archive) {
+  archive(network_, events_);
+  split();
 }
 
 // A member is the body, then the rows of its head.

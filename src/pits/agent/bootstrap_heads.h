@@ -21,6 +21,11 @@ class BootstrapHeads : public Agent {
   Decision choose(const Query& query) const override { return vote().choose(query); }
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return frozen(vote()); }
+  void state(Archive& archive) override;
+  void add_actions(std::size_t n) override;
+  double propensities(const Query& query, std::uint32_t, std::span<float> p) const override {
+    return vote().propensities(query, p);
+  }
 
   // Head h's output for action a is output h·K + a.
   const ParticlePosterior& network() const { return network_; }

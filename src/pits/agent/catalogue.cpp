@@ -8,6 +8,7 @@
 #include "pits/agent/ensemble.h"
 #include "pits/agent/ensemble_sampling.h"
 #include "pits/agent/epsilon_greedy.h"
+#include "pits/agent/feature_ts.h"
 #include "pits/agent/fixed.h"
 #include "pits/agent/langevin.h"
 #include "pits/agent/lin_ts.h"
@@ -49,6 +50,9 @@ const std::vector<AgentEntry>& agent_catalogue() {
                               {{"paper", "Eq. 6 of the paper, likelihood scaled by t/B"},
                                {"released", "the authors' released code, which made the paper's table"}},
                               pi_ts_preset),
+      agent<FeatureTs, FeatureTsConfig>("feature-ts", "pi-ts over the features of contexts and actions together",
+                                        {{"paper", "particles as pi-ts:paper moves them, no forced pulls"}},
+                                        feature_ts_preset),
       agent<LinTs, LinTsConfig>("lin-ts", "linear Thompson sampling with exact posteriors"),
       agent<BernoulliTs, BernoulliTsConfig>("bernoulli-ts", "context-free Thompson sampling, Beta posteriors"),
       agent<GaussianTs, GaussianTsConfig>("gaussian-ts",

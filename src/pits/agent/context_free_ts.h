@@ -1,7 +1,7 @@
 // Thompson sampling without contexts, the paper's Algorithm 2 where the posterior has a closed form.
 #pragma once
 
-#include "pits/agent/agent.h"
+#include "pits/agent/memory.h"
 #include "pits/posterior/bayes_linear.h"
 
 namespace pits {
@@ -9,6 +9,7 @@ namespace pits {
 struct BernoulliTsConfig {
   double alpha = 1.0;  // prior Beta(alpha, beta) of an action's success probability
   double beta = 1.0;
+  MemoryConfig memory{};
 };
 Fields fields(BernoulliTsConfig& config);
 
@@ -20,17 +21,30 @@ class BernoulliTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<BernoulliTs>(*this); }
+  void state(Archive& archive) override { archive(counts_); }
+  void add_actions(std::size_t n) override {
+    setup_.add_actions(n);
+    counts_.add_actions(n);
+  }
 
  private:
   struct Counts {
     double successes, failures;  // prior included
+    double prior_successes, prior_failures;
+
+    void discount(double factor) {
+      successes = prior_successes + factor * (successes - prior_successes);
+      failures = prior_failures + factor * (failures - prior_failures);
+    }
+    void state(Archive& archive) { archive(successes, failures); }
   };
   AgentSetup setup_;
-  std::vector<Counts> counts_;  // (K)
+  ActionPosteriors<Counts> counts_;
 };
 
 struct GaussianTsConfig {
   BayesLinearConfig prior{.lambda = 0.25, .a0 = 1.0, .b0 = 1.0};
+  MemoryConfig memory{};
 };
 Fields fields(GaussianTsConfig& config);
 
@@ -42,10 +56,15 @@ class GaussianTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<GaussianTs>(*this); }
+  void state(Archive& archive) override { archive(posteriors_); }
+  void add_actions(std::size_t n) override {
+    setup_.add_actions(n);
+    posteriors_.add_actions(n);
+  }
 
  private:
   AgentSetup setup_;
-  std::vector<BayesLinear> posteriors_;  // (K)
+  ActionPosteriors<BayesLinear> posteriors_;
 };
 
 }  // namespace pits

@@ -22,8 +22,14 @@ class Fixed : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;  // nothing to learn, but what does not fit is refused
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<Fixed>(*this); }
+  void state(Archive&) override {}
+  void add_actions(std::size_t n) override;  // where the config does not say the probabilities
+  double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const override;
 
  private:
+  std::vector<double> weights(const Query& query) const;  // (K): probabilities of the allowed actions times a constant
+
+  FixedConfig config_;
   AgentSetup setup_;
   std::vector<double> probabilities_;  // (K)
 };

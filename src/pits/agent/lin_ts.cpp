@@ -19,18 +19,19 @@ Eigen::VectorXd with_intercept(ContextView x) {
 Fields fields(LinTsConfig& c) {
   return Fields{}
       .merge(fields(c.prior))
-      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0));
+      .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
+      .merge(fields(c.memory));
 }
 
 LinTs::LinTs(const LinTsConfig& config, const AgentSetup& setup)
     : config_(checked(config)),
       setup_(setup),
-      posteriors_(setup.actions, BayesLinear(config.prior, static_cast<Eigen::Index>(setup.context_size) + 1)) {}
+      posteriors_(config.memory, setup, BayesLinear(config.prior, static_cast<Eigen::Index>(setup.context_size) + 1)) {}
 
 Decision LinTs::choose(const Query& query) const {
   check_query(query, setup_);
-  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.actions)) return *forced;
-  Stream stream = decision_stream(setup_, query.id);
+  if (const auto forced = forced_pull(events_, config_.initial_pulls, query, setup_.first_actions())) return *forced;
+  Stream stream = decision_stream(setup_, query);
   thread_local std::vector<double> values;
   values.resize(setup_.actions);
   draw(query.x, stream, values);
@@ -55,11 +56,18 @@ bool LinTs::draw_rewards(ContextView x, std::uint32_t number, std::span<double> 
 void LinTs::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {
     check_feedback(event, setup_);
-    thread_local Eigen::VectorXd x;
-    with_intercept(event.x, x);
-    posteriors_[event.action].observe(x, event.reward);
+    posteriors_.learn(event, [](BayesLinear& posterior, ContextView context, double reward) {
+      thread_local Eigen::VectorXd x;
+      with_intercept(context, x);
+      posterior.observe(x, reward);
+    });
     ++events_;
   }
+}
+
+void LinTs::add_actions(std::size_t n) {
+  setup_.add_actions(n);
+  posteriors_.add_actions(n);
 }
 
 }  // namespace pits

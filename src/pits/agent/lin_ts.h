@@ -2,7 +2,7 @@
 // Riquelme et al. (2018) sets it.
 #pragma once
 
-#include "pits/agent/agent.h"
+#include "pits/agent/memory.h"
 #include "pits/posterior/bayes_linear.h"
 
 namespace pits {
@@ -14,6 +14,7 @@ Eigen::VectorXd with_intercept(ContextView x);
 struct LinTsConfig {
   BayesLinearConfig prior{};
   int initial_pulls = 2;
+  MemoryConfig memory{};
 };
 Fields fields(LinTsConfig& config);
 
@@ -24,6 +25,8 @@ class LinTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LinTs>(*this); }
+  void state(Archive& archive) override { archive(posteriors_, events_); }
+  void add_actions(std::size_t n) override;
 
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
@@ -35,7 +38,7 @@ class LinTs : public Agent {
 
   LinTsConfig config_;
   AgentSetup setup_;
-  std::vector<BayesLinear> posteriors_;  // (K)
+  ActionPosteriors<BayesLinear> posteriors_;
   std::uint64_t events_ = 0;
 };
 

@@ -10,6 +10,7 @@ struct LinUcbConfig {
   double alpha = 1.0;
   double lambda = 1.0;
   int initial_pulls = 2;  // forced pulls of each action
+  MemoryConfig memory{};
 };
 Fields fields(LinUcbConfig& config);
 
@@ -20,6 +21,8 @@ class LinUcb : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LinUcb>(*this); }
+  void state(Archive& archive) override { archive(regressions_, events_); }
+  void add_actions(std::size_t n) override;
 
   double estimate(Action a, ContextView x) const;  // x·θ
   double width(Action a, ContextView x) const;     // √(xᵀA⁻¹x)
@@ -27,7 +30,7 @@ class LinUcb : public Agent {
  private:
   LinUcbConfig config_;
   AgentSetup setup_;
-  std::vector<BayesLinear> regressions_;  // (K); their inverse-gamma half is not used
+  ActionPosteriors<BayesLinear> regressions_;  // their inverse-gamma half is not used
   std::uint64_t events_ = 0;
 };
 

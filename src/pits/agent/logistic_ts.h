@@ -2,7 +2,7 @@
 // Laplace's approximation (Chapelle & Li 2011, Algorithm 3 with batches of one). Rewards in 0..1.
 #pragma once
 
-#include "pits/agent/agent.h"
+#include "pits/agent/memory.h"
 #include "pits/posterior/bayes_logistic.h"
 
 namespace pits {
@@ -10,6 +10,7 @@ namespace pits {
 struct LogisticTsConfig {
   BayesLogisticConfig posterior{};
   int initial_pulls = 2;  // forced pulls of each action
+  MemoryConfig memory{};
 };
 Fields fields(LogisticTsConfig& config);
 
@@ -20,13 +21,15 @@ class LogisticTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<LogisticTs>(*this); }
+  void state(Archive& archive) override { archive(posteriors_, events_); }
+  void add_actions(std::size_t n) override;
 
   const BayesLogistic& posterior(Action a) const { return posteriors_[a]; }
 
  private:
   LogisticTsConfig config_;
   AgentSetup setup_;
-  std::vector<BayesLogistic> posteriors_;  // (K)
+  ActionPosteriors<BayesLogistic> posteriors_;
   std::uint64_t events_ = 0;
 };
 

@@ -22,9 +22,19 @@ struct GroupNumbers {
   std::vector<double> x, y;  // (count, features), (count)
 };
 
-// Adds a batch to the sums of its actions, (K).
-void add_batch(ConstMatrixView<float> units, const Minibatch& batch, GroupNumbers& numbers,
-               std::vector<RegressionSums>& sums) {
+// The weights of slots first .. first+B−1 where a batch has put them: each action's in order of their slots.
+Eigen::VectorXd weights_of_batch(const History& history, std::size_t first, const Minibatch& batch) {
+  Eigen::VectorXd weights(static_cast<Eigen::Index>(batch.size()));
+  std::vector<std::size_t> next(batch.group_start.begin(), batch.group_start.end() - 1);
+  for (std::size_t slot = first; slot < first + batch.size(); ++slot) {
+    weights[static_cast<Eigen::Index>(next[history[slot].action]++)] = history.weight(slot);
+  }
+  return weights;
+}
+
+// Adds a batch to the sums of its actions, (K); weights (B), or none where all are 1.
+void add_batch(ConstMatrixView<float> units, const Minibatch& batch, const Eigen::VectorXd& weights,
+               GroupNumbers& numbers, std::vector<RegressionSums>& sums) {
   const std::size_t h = units.rows();
   numbers.x.resize(std::max(numbers.x.size(), h * batch.size()));
   numbers.y.resize(std::max(numbers.y.size(), batch.size()));
@@ -35,8 +45,13 @@ void add_batch(ConstMatrixView<float> units, const Minibatch& batch, GroupNumber
     std::ranges::copy_n(batch.rewards.begin() + static_cast<std::ptrdiff_t>(g.first),
                         static_cast<std::ptrdiff_t>(g.count), numbers.y.begin());
     const auto count = static_cast<Eigen::Index>(g.count);
-    sums[g.action].add(Eigen::Map<const Eigen::MatrixXd>(numbers.x.data(), static_cast<Eigen::Index>(h), count),
-                       Eigen::Map<const Eigen::VectorXd>(numbers.y.data(), count));
+    const Eigen::Map<const Eigen::MatrixXd> x(numbers.x.data(), static_cast<Eigen::Index>(h), count);
+    const Eigen::Map<const Eigen::VectorXd> y(numbers.y.data(), count);
+    if (weights.size() == 0) {
+      sums[g.action].add(x, y);
+    } else {
+      sums[g.action].add(x, y, weights.segment(static_cast<Eigen::Index>(g.first), count));
+    }
   });
 }
 
@@ -82,8 +97,8 @@ NeuralLinearConfig neural_linear_preset(std::string_view name) {
 Decision LastLayerDraw::choose(const Query& query) const {
   check_query(query, setup);
   const std::size_t K = setup.actions;
-  if (const auto forced = forced_pull(events, initial_pulls, query, K)) return *forced;
-  Stream stream = decision_stream(setup, query.id);
+  if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) return *forced;
+  Stream stream = decision_stream(setup, query);
   const std::size_t drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
   thread_local std::vector<double> values;
   values.resize(K);
@@ -127,6 +142,9 @@ void NeuralLinear::learn(std::span<const Feedback> events) {
 }
 
 void NeuralLinear::observe(const Feedback& event) {
+  if (config_.networks.discount < 1.0) {
+    for (BayesLinear& regression : regressions_) regression.discount(config_.networks.discount);
+  }
   const ParticlesView theta = networks_.particles();
   for (std::size_t i = 0; i < theta.rows(); ++i) {
     regressions_[i * setup_.actions + event.action].observe(features(networks_.model(), theta.row(i), event.x),
@@ -142,11 +160,13 @@ void NeuralLinear::refit() {
   thread_local Network::Workspace workspace;
   thread_local Minibatch batch;
   thread_local GroupNumbers numbers;
+  Eigen::VectorXd weights;  // empty: all are 1
   for (std::size_t i = 0; i < theta.rows(); ++i) {
     for (RegressionSums& s : sums_) s.clear();
     for (std::size_t first = 0; first < history.size(); first += piece) {
       history.slice(first, std::min(piece, history.size() - first), batch);
-      add_batch(network.hidden(theta.row(i), batch.contexts, workspace), batch, numbers, sums_);
+      if (config_.networks.discount < 1.0) weights = weights_of_batch(history, first, batch);
+      add_batch(network.hidden(theta.row(i), batch.contexts, workspace), batch, weights, numbers, sums_);
     }
     for (Action a = 0; a < setup_.actions; ++a) regressions_[i * setup_.actions + a].fit(config_.prior, sums_[a]);
   }
@@ -159,5 +179,14 @@ bool NeuralLinear::draw_rewards(ContextView x, std::uint32_t draw, std::span<dou
 }
 
 std::unique_ptr<const Policy> NeuralLinear::snapshot() const { return std::make_unique<FrozenLastLayer>(draw()); }
+
+void NeuralLinear::add_actions(std::size_t n) {
+  const BayesLinear prior(config_.prior, static_cast<Eigen::Index>(networks_.model().network().features()));
+  for (std::size_t i = networks_.particles().rows(); i > 0; --i) {  // from the last particle: places before it stay
+    regressions_.insert(regressions_.begin() + static_cast<std::ptrdiff_t>(i * setup_.actions), n, prior);
+  }
+  networks_.add_actions(n);
+  setup_.add_actions(n);
+}
 
 }  // namespace pits

@@ -42,6 +42,8 @@ class NeuralLinear : public Agent {
   Decision choose(const Query& query) const override { return draw().choose(query); }
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override { archive(networks_, regressions_); }
+  void add_actions(std::size_t n) override;
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
   const ParticlePosterior& networks() const { return networks_; }

@@ -54,7 +54,15 @@ Decision NeuralLogistic::choose(const Query& query) const {
 }
 
 void NeuralLogistic::on_event(const Feedback& event) {
+  if (discount() < 1.0) {
+    for (BayesLogistic& regression : regressions_) regression.discount(discount());
+  }
   regressions_[event.action].observe(units_with_intercept(model(), theta(), event.x), event.reward);
+}
+
+void NeuralLogistic::on_new_actions(std::size_t n, std::span<const std::size_t>) {
+  const auto width = static_cast<Eigen::Index>(model().network().features()) + 1;
+  regressions_.insert(regressions_.end(), n, BayesLogistic(regression_, width));
 }
 
 void NeuralLogistic::on_training() {
@@ -64,13 +72,15 @@ void NeuralLogistic::on_training() {
   for (std::size_t i = 0; i < history.size(); ++i) slots[history[i].action].push_back(i);
   for (Action a = 0; a < setup().actions; ++a) {
     Eigen::MatrixXd x(width, static_cast<Eigen::Index>(slots[a].size()));
-    Eigen::VectorXd rewards(x.cols());
+    Eigen::VectorXd rewards(x.cols()), weights(x.cols());
     for (Eigen::Index i = 0; i < x.cols(); ++i) {
-      const Observation o = history[slots[a][static_cast<std::size_t>(i)]];
+      const std::size_t slot = slots[a][static_cast<std::size_t>(i)];
+      const Observation o = history[slot];
+      weights[i] = history.weight(slot);
       x.col(i) = units_with_intercept(model(), theta(), o.context);
       rewards[i] = o.reward;
     }
-    regressions_[a] = BayesLogistic(regression_, x, rewards);
+    regressions_[a] = BayesLogistic(regression_, x, rewards, weights);
   }
 }
 

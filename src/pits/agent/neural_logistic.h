@@ -21,12 +21,17 @@ class NeuralLogistic : public OneNetwork {
 
   Decision choose(const Query& query) const override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override {
+    OneNetwork::state(archive);
+    archive(regressions_);
+  }
 
   const BayesLogistic& regression(Action a) const { return regressions_[a]; }
 
  private:
   void on_event(const Feedback& event) override;
   void on_training() override;
+  void on_new_actions(std::size_t n, std::span<const std::size_t> map) override;
 
   BayesLogisticConfig regression_;
   std::vector<BayesLogistic> regressions_;  // (K)

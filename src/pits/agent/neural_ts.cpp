@@ -25,7 +25,9 @@ Fields fields(NeuralTsConfig& c) {
 NeuralTs::NeuralTs(const NeuralTsConfig& config, const AgentSetup& setup)
     : OneNetwork(checked(config).network, setup),
       scale_(config.nu * std::sqrt(config.design.lambda)),
-      design_(config.design, model().parameters()) {}
+      design_(config.design, model().parameters()) {
+  check_discount(config.design, discount());
+}
 
 Decision NeuralTs::choose(const Query& query) const {
   return play_best(stage(), query, [this](ContextView x, Stream& stream, std::span<float> out) {
@@ -33,7 +35,10 @@ Decision NeuralTs::choose(const Query& query) const {
   });
 }
 
-void NeuralTs::on_event(const Feedback& event) { add_play(model(), theta(), event.x, event.action, design_); }
+void NeuralTs::on_event(const Feedback& event) {
+  if (discount() < 1.0) design_.discount(discount());
+  add_play(model(), theta(), event.x, event.action, design_);
+}
 
 std::unique_ptr<const Policy> NeuralTs::snapshot() const {
   return frozen(stage(), [model = model(), theta = theta_copy(), design = design_, scale = scale_](

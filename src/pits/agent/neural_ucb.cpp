@@ -20,7 +20,9 @@ Fields fields(NeuralUcbConfig& c) {
 }
 
 NeuralUcb::NeuralUcb(const NeuralUcbConfig& config, const AgentSetup& setup)
-    : OneNetwork(checked(config).network, setup), gamma_(config.gamma), design_(config.design, model().parameters()) {}
+    : OneNetwork(checked(config).network, setup), gamma_(config.gamma), design_(config.design, model().parameters()) {
+  check_discount(config.design, discount());
+}
 
 Decision NeuralUcb::choose(const Query& query) const {
   return play_best(stage(false), query, [this](ContextView x, Stream&, std::span<float> out) {
@@ -28,7 +30,10 @@ Decision NeuralUcb::choose(const Query& query) const {
   });
 }
 
-void NeuralUcb::on_event(const Feedback& event) { add_play(model(), theta(), event.x, event.action, design_); }
+void NeuralUcb::on_event(const Feedback& event) {
+  if (discount() < 1.0) design_.discount(discount());
+  add_play(model(), theta(), event.x, event.action, design_);
+}
 
 std::unique_ptr<const Policy> NeuralUcb::snapshot() const {
   return frozen(stage(false), [model = model(), theta = theta_copy(), design = design_, gamma = gamma_](

@@ -21,11 +21,16 @@ class NeuralUcb : public OneNetwork {
 
   Decision choose(const Query& query) const override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override {
+    OneNetwork::state(archive);
+    archive(design_);
+  }
 
   const GradientDesign& design() const { return design_; }
 
  private:
   void on_event(const Feedback& event) override;
+  void on_new_actions(std::size_t, std::span<const std::size_t> map) override { design_.grow(map); }
 
   double gamma_;
   GradientDesign design_;

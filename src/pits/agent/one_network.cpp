@@ -18,4 +18,10 @@ void OneNetwork::learn(std::span<const Feedback> events) {
   }
 }
 
+void OneNetwork::add_actions(std::size_t n) {
+  const ParameterMap map = posterior_.add_actions(n);
+  setup_.add_actions(n);
+  on_new_actions(n, map);
+}
+
 }  // namespace pits

@@ -19,6 +19,8 @@ class OneNetwork : public Agent {
   OneNetwork(const NetworkConfig& config, const AgentSetup& setup);
 
   void learn(std::span<const Feedback> events) override;
+  void state(Archive& archive) override { archive(posterior_); }
+  void add_actions(std::size_t n) override;
 
   const ParticlePosterior& posterior() const { return posterior_; }
   const RewardModel& model() const { return posterior_.model(); }
@@ -28,10 +30,13 @@ class OneNetwork : public Agent {
   // After the event joined the history, before any training; after each training.
   virtual void on_event(const Feedback&) {}
   virtual void on_training() {}
+  // After the network got n more outputs; `map` says where its parameters lie now.
+  virtual void on_new_actions(std::size_t, std::span<const std::size_t>) {}
 
   Stage stage(bool random = true) const { return {setup_, config_.initial_pulls, posterior_.history().seen(), random}; }
   std::vector<float> theta_copy() const { return {theta().begin(), theta().end()}; }
   const AgentSetup& setup() const { return setup_; }
+  double discount() const { return config_.network.discount; }
 
  private:
   NetworkConfig config_;

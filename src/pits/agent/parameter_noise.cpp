@@ -87,7 +87,7 @@ double ParameterNoise::mean_divergence() const {
   Network::Workspace workspace;
   double sum = 0.0;
   for (int i = 0; i < config_.samples; ++i) {
-    const Observation o = history[stream.index(static_cast<std::uint32_t>(history.size()))];
+    const Observation o = history[history.draw_slot(stream)];
     model().network().evaluate(theta(), o.context, workspace, plain);
     noisy_outputs(model().network(), theta(), sigma_, o.context, stream, noisy);
     sum += softmax_divergence(plain, noisy);

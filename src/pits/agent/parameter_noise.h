@@ -34,6 +34,10 @@ class ParameterNoise : public OneNetwork {
 
   Decision choose(const Query& query) const override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override {
+    OneNetwork::state(archive);
+    archive(sigma_, epsilon_, trainings_);
+  }
 
   double sigma() const { return sigma_; }
   double epsilon() const { return epsilon_; }

@@ -13,6 +13,9 @@ class FrozenParticles final : public Policy {
                                                                vote.events, vote.setup} {}
 
   Decision choose(const Query& query) const override { return vote_.choose(query); }
+  double propensities(const Query& query, std::uint32_t, std::span<float> p) const override {
+    return vote_.propensities(query, p);
+  }
 
  private:
   RewardModel model_;
@@ -66,11 +69,12 @@ float ParticleVote::probability(std::size_t votes, const Query& query) const {
 
 Decision ParticleVote::choose(const Query& query) const {
   check_query(query, setup);
-  if (const auto forced = forced_pull(events, initial_pulls, query, setup.actions)) return *forced;
-  Stream stream = decision_stream(setup, query.id);
+  if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) return *forced;
+  Stream stream = decision_stream(setup, query);
   Decision decision{};
   std::optional<std::size_t> drawn;
   if (floor > 0.0 && stream.uniform() < floor) {
+    skip_to_place(stream, query, 1);
     decision.action = random_action(stream, query.actions, setup.actions);
   } else {
     drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
@@ -88,7 +92,7 @@ Decision ParticleVote::choose(const Query& query) const {
 std::vector<float> ParticleVote::probabilities(const Query& query) const {
   const std::size_t K = setup.actions;
   std::vector<float> p(K, 0.0F);
-  if (const auto forced = forced_pull(events, initial_pulls, query, K)) {
+  if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) {
     p[forced->action] = 1.0F;
     return p;
   }
@@ -98,6 +102,13 @@ std::vector<float> ParticleVote::probabilities(const Query& query) const {
     if (query.actions.admits(a)) p[a] = probability(votes[a], query);
   }
   return p;
+}
+
+double ParticleVote::propensities(const Query& query, std::span<float> p) const {
+  check_query(query, setup);
+  check_places(p, setup.actions);
+  std::ranges::copy(probabilities(query), p.begin());
+  return 0.0;
 }
 
 PiTs::PiTs(const PiTsConfig& config, const AgentSetup& setup)
@@ -114,6 +125,15 @@ ParticleVote PiTs::vote() const {
 Decision PiTs::choose(const Query& query) const { return vote().choose(query); }
 
 std::vector<float> PiTs::probabilities(const Query& query) const { return vote().probabilities(query); }
+
+double PiTs::propensities(const Query& query, std::uint32_t, std::span<float> p) const {
+  return vote().propensities(query, p);
+}
+
+void PiTs::add_actions(std::size_t n) {
+  posterior_.add_actions(n);
+  setup_.add_actions(n);
+}
 
 void PiTs::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {

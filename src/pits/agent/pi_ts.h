@@ -35,6 +35,7 @@ struct ParticleVote {
   Decision choose(const Query& query) const;
   // Probability of every action, (K): the share of particles that prefer it, mixed with the floor; 1 for a forced pull.
   std::vector<float> probabilities(const Query& query) const;
+  double propensities(const Query& query, std::span<float> p) const;  // the same, of a query that is checked
 
  private:
   // The best allowed action of one particle.
@@ -54,6 +55,9 @@ class PiTs : public Agent {
   void learn(std::span<const Feedback> events) override;
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
   std::unique_ptr<const Policy> snapshot() const override { return frozen(vote()); }
+  void state(Archive& archive) override { archive(posterior_); }
+  void add_actions(std::size_t n) override;
+  double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const override;
 
   std::vector<float> probabilities(const Query& query) const;
   const ParticlePosterior& posterior() const { return posterior_; }

@@ -16,6 +16,9 @@ class Uniform : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;  // nothing to learn, but what does not fit is refused
   std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<Uniform>(*this); }
+  void state(Archive&) override {}
+  void add_actions(std::size_t n) override { setup_.add_actions(n); }
+  double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const override;
 
  private:
   AgentSetup setup_;

@@ -22,6 +22,11 @@ class ViTs : public Agent {
   Decision choose(const Query& query) const override;
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override;
+  void state(Archive& archive) override { archive(posterior_); }
+  void add_actions(std::size_t n) override {
+    posterior_.add_actions(n);
+    setup_.add_actions(n);
+  }
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
   const MeanField& posterior() const { return posterior_; }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "pits/core/archive.h"
 #include "pits/core/fields.h"
 #include "pits/core/matrix.h"
 
@@ -55,6 +56,15 @@ class Optimizer {
   double next_step_size() const { return step_size(config_, steps_done_ - schedule_start_); }
   std::int64_t steps_done() const { return steps_done_; }
   const OptimizerConfig& config() const { return config_; }
+
+  void state(Archive& archive) { archive(steps_done_, schedule_start_, first_, second_); }
+
+  // The particles get more coordinates: grow(block, value) gives the block with `value` in the new ones.
+  template <class Grow>
+  void grow(const Grow& grow) {
+    first_ = grow(first_, T{0});
+    second_ = grow(second_, config_.rule == Rule::rmsprop ? static_cast<T>(config_.first_square) : T{0});
+  }
 
  private:
   OptimizerConfig config_;

@@ -24,6 +24,8 @@ enum class Purpose : std::uint32_t {
   agent_private,      // anything else an agent draws
   observation_marks,  // what each particle makes of observation t: its weight, its perturbed reward
   posterior_draw,     // draw k from an agent's posterior, for whoever looks at it
+  imagined_decision,  // decisions that are drawn to see how probable they are
+  exploration,        // whether decision t is left to chance, and to which action
 };
 
 struct Address {

@@ -2,36 +2,17 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <openssl/evp.h>
 
-#include <array>
 #include <memory>
 #include <vector>
 
 #include "pits/core/error.h"
+#include "pits/core/sha256.h"
 
 namespace pits {
 namespace {
 
 constexpr std::size_t piece_size = 1 << 18;
-
-class Sha256 {
- public:
-  Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) throw failed("no SHA-256 here");
-  }
-  void add(std::string_view piece) {
-    if (EVP_DigestUpdate(context_.get(), piece.data(), piece.size()) != 1) throw failed("SHA-256 failed");
-  }
-  std::string hex() {
-    std::array<unsigned char, 32> digest{};
-    if (EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr) != 1) throw failed("SHA-256 failed");
-    return fmt::format("{:02x}", fmt::join(digest, ""));
-  }
-
- private:
-  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_;
-};
 
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 
@@ -86,7 +67,7 @@ Digest read_unpacked(const std::filesystem::path& file, const std::function<void
     }
     if (next_entry(a.get(), file)) throw bad_input("'{}' holds more than one file", file.string());
   }
-  digest.sha256 = sha.hex();
+  digest.sha256 = fmt::format("{:02x}", fmt::join(sha.finish(), ""));
   return digest;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "pits/core/archive.h"
 #include "pits/core/random.h"
 #include "pits/flow/svgd.h"
 #include "pits/flow/velocity.h"
@@ -51,6 +52,15 @@ class Flow {
   // The noise of a step is N(0, 2·temperature·step): 1 for SGLD, β for SPOS, 0 for deterministic flows.
   double temperature() const;
   const FlowConfig& config() const { return config_; }
+
+  void state(Archive& archive) { archive(held_, last_, calls_); }
+
+  // The particles get more coordinates: grow(block) gives the block with the new ones as they start.
+  template <class Grow>
+  void grow(const Grow& grow) {
+    held_ = grow(held_);
+    last_ = grow(last_);
+  }
 
  private:
   ConstMatrixView<T> previous_cloud(ConstMatrixView<T> theta);

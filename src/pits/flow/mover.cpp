@@ -1,5 +1,7 @@
 #include "pits/flow/mover.h"
 
+#include <algorithm>
+
 namespace pits {
 
 void check_fit(const FlowConfig& flow, const OptimizerConfig& optimizer) {
@@ -34,6 +36,16 @@ void Mover<T>::step(MatrixView<T> theta, ConstMatrixView<T> score) {
     Stream noise(address_);
     add_diffusion(flow_.temperature(), step, noise, theta);
   }
+}
+
+template <class T>
+void Mover<T>::grow(std::span<const std::size_t> map, ConstMatrixView<T> start) {
+  flow_.grow([&](const Matrix<T>& block) { return grown(block, map, start); });
+  optimizer_.grow([&](const Matrix<T>& block, T value) {
+    Matrix<T> filled(start.rows(), start.cols());
+    std::ranges::fill(filled.flat(), value);
+    return grown<T>(block, map, filled);
+  });
 }
 
 template class Mover<float>;

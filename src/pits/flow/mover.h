@@ -4,6 +4,7 @@
 #include "pits/core/optimizer.h"
 #include "pits/core/random.h"
 #include "pits/flow/flow.h"
+#include "pits/model/growth.h"
 
 namespace pits {
 
@@ -22,6 +23,11 @@ class Mover {
 
   void begin_training() { optimizer_.begin_training(); }
   std::int64_t steps_done() const { return optimizer_.steps_done(); }
+
+  void state(Archive& archive) { archive(flow_, optimizer_); }
+
+  // The particles get more coordinates, which start at `start`, (M, P after).
+  void grow(std::span<const std::size_t> map, ConstMatrixView<T> start);
 
  private:
   Flow<T> flow_;

@@ -34,6 +34,7 @@ class GaussianNetwork {
   std::size_t outputs() const { return network_.outputs(); }
   std::size_t parameters() const { return network_.parameters(); }  // P
   const std::vector<Layer>& layers() const { return network_.layers(); }
+  const Network& network() const { return network_; }  // of the same shape, without noise
   // Draws that an observation needs: one a hidden unit, one for the played output.
   std::size_t draws() const;
 

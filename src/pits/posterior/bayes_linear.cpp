@@ -58,14 +58,22 @@ void RegressionSums::clear() {
   xx.setZero();
   xy.setZero();
   yy = 0.0;
-  n = 0;
+  n = 0.0;
 }
 
 void RegressionSums::add(const Eigen::Ref<const Eigen::MatrixXd>& x, const Eigen::Ref<const Eigen::VectorXd>& y) {
   xx.selfadjointView<Eigen::Lower>().rankUpdate(x);
   xy.noalias() += x * y;
   yy += y.squaredNorm();
-  n += static_cast<std::uint64_t>(y.size());
+  n += static_cast<double>(y.size());
+}
+
+void RegressionSums::add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights) {
+  const Eigen::VectorXd root = weights.cwiseSqrt();
+  xx.selfadjointView<Eigen::Lower>().rankUpdate(x * root.asDiagonal());
+  xy += x * weights.cwiseProduct(y);
+  yy += weights.dot(y.cwiseAbs2());
+  n += weights.sum();
 }
 
 BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension)
@@ -74,14 +82,15 @@ BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension
 BayesLinear::BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums) { fit(checked(config), sums); }
 
 void BayesLinear::fit(const BayesLinearConfig& config, const RegressionSums& sums) {
+  prior_ = config;
   precision_ = sums.xx.selfadjointView<Eigen::Lower>();
   precision_.diagonal().array() += config.lambda;
   moment_ = sums.xy;
   work_.resize(moment_.size());
-  updates_ = sums.n;
+  updates_ = static_cast<std::uint64_t>(sums.n);
   refactor();
   solve_mean();
-  a_ = config.a0 + 0.5 * static_cast<double>(sums.n);
+  a_ = config.a0 + 0.5 * sums.n;
   // ½(yᵀy − meanᵀ precision mean) is at least 0; rounding may say otherwise where the data are explained perfectly.
   b_ = config.b0 + std::max(0.0, 0.5 * (sums.yy - mean_.dot(moment_)));
 }
@@ -103,6 +112,19 @@ void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
   add_rank_one(lower_, work_);
   if (++updates_ % refresh_every == 0 || !usable(lower_)) refactor();
   solve_mean();
+}
+
+// b = b0 + ½(yᵀy − meanᵀ moment) gives yᵀy back.
+void BayesLinear::discount(double factor) {
+  const double yy = 2.0 * (b_ - prior_.b0) + mean_.dot(moment_);
+  precision_.diagonal().array() -= prior_.lambda;
+  precision_ *= factor;
+  precision_.diagonal().array() += prior_.lambda;
+  moment_ *= factor;
+  a_ = prior_.a0 + factor * (a_ - prior_.a0);
+  refactor();
+  solve_mean();
+  b_ = prior_.b0 + std::max(0.0, 0.5 * (factor * yy - mean_.dot(moment_)));
 }
 
 void BayesLinear::refactor() {

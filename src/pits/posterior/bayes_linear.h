@@ -8,6 +8,7 @@
 
 #include "pits/core/fields.h"
 #include "pits/core/random.h"
+#include "pits/posterior/eigen_archive.h"
 
 namespace pits {
 
@@ -23,12 +24,14 @@ struct RegressionSums {
   Eigen::MatrixXd xx;  // XᵀX, lower triangle
   Eigen::VectorXd xy;  // Xᵀy
   double yy = 0.0;     // yᵀy
-  std::uint64_t n = 0;
+  double n = 0.0;      // Σ of the weights
 
   explicit RegressionSums(Eigen::Index dimension);
   void clear();
   // Observations as columns: x (d,n), y (n).
   void add(const Eigen::Ref<const Eigen::MatrixXd>& x, const Eigen::Ref<const Eigen::VectorXd>& y);
+  // The same, each with a weight (n).
+  void add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights);
 };
 
 class BayesLinear {
@@ -40,6 +43,8 @@ class BayesLinear {
   void observe(const Eigen::VectorXd& x, double y);
   // Forgets what it knew and starts from all those observations: one factorisation.
   void fit(const BayesLinearConfig& config, const RegressionSums& sums);
+  // All observations so far weigh this factor of what they did; the prior stays. O(d³).
+  void discount(double factor);
 
   // σ² ~ InvGamma(a, b), then β ~ N(mean, σ² precision⁻¹), (d).
   void sample(Stream& stream, Eigen::VectorXd& beta) const;
@@ -53,12 +58,15 @@ class BayesLinear {
   double a() const { return a_; }
   double b() const { return b_; }
 
+  void state(Archive& archive) { archive(precision_, lower_, moment_, mean_, a_, b_, updates_); }
+
  private:
   auto lower() const { return lower_.triangularView<Eigen::Lower>(); }              // L
   auto upper() const { return lower_.transpose().triangularView<Eigen::Upper>(); }  // Lᵀ
   void refactor();
   void solve_mean();
 
+  BayesLinearConfig prior_;
   Eigen::MatrixXd precision_;
   Eigen::MatrixXd lower_;   // L with L Lᵀ = precision; its upper triangle means nothing
   Eigen::VectorXd moment_;  // Xᵀy

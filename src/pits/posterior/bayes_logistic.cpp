@@ -26,18 +26,20 @@ double step_along(double z, double v, double r) {
   return s;
 }
 
-// −½ λ‖w‖² + Σ r z − log(1 + e^z) at z = xᵀw, without overflow.
-double log_posterior(double lambda, const Eigen::VectorXd& w, const Eigen::VectorXd& z, const Eigen::VectorXd& r) {
+// −½ λ‖w‖² + Σ weight · (r z − log(1 + e^z)) at z = xᵀw, without overflow.
+double log_posterior(double lambda, const Eigen::VectorXd& w, const Eigen::VectorXd& z, const Eigen::VectorXd& r,
+                     const Eigen::VectorXd& weights) {
   double sum = -0.5 * lambda * w.squaredNorm();
   for (Eigen::Index i = 0; i < z.size(); ++i) {
-    sum += r[i] * z[i] - std::max(z[i], 0.0) - std::log1p(std::exp(-std::abs(z[i])));
+    sum += weights[i] * (r[i] * z[i] - std::max(z[i], 0.0) - std::log1p(std::exp(-std::abs(z[i]))));
   }
   return sum;
 }
 
-Eigen::MatrixXd curvature_at(double lambda, const Eigen::MatrixXd& x, const Eigen::VectorXd& p) {
-  const Eigen::VectorXd weights = p.array() * (1.0 - p.array());
-  Eigen::MatrixXd P = x * weights.asDiagonal() * x.transpose();
+Eigen::MatrixXd curvature_at(double lambda, const Eigen::MatrixXd& x, const Eigen::VectorXd& p,
+                             const Eigen::VectorXd& weights) {
+  const Eigen::VectorXd curvature = weights.array() * p.array() * (1.0 - p.array());
+  Eigen::MatrixXd P = x * curvature.asDiagonal() * x.transpose();
   P.diagonal().array() += lambda;
   return P;
 }
@@ -51,30 +53,33 @@ Fields fields(BayesLogisticConfig& c) {
 }
 
 BayesLogistic::BayesLogistic(const BayesLogisticConfig& config, Eigen::Index dimension)
-    : is_diagonal_(config.diagonal), mean_(Eigen::VectorXd::Zero(dimension)) {
-  const double lambda = checked(config).lambda;
+    : is_diagonal_(config.diagonal), lambda_(checked(config).lambda), mean_(Eigen::VectorXd::Zero(dimension)) {
   if (is_diagonal_) {
-    diagonal_ = Eigen::VectorXd::Constant(dimension, lambda);
+    diagonal_ = Eigen::VectorXd::Constant(dimension, lambda_);
   } else {
-    cholesky_.compute(lambda * Eigen::MatrixXd::Identity(dimension, dimension));
+    cholesky_.compute(lambda_ * Eigen::MatrixXd::Identity(dimension, dimension));
   }
 }
 
-// The log posterior is concave: Newton's steps, halved until they climb, end at its one maximum.
 BayesLogistic::BayesLogistic(const BayesLogisticConfig& config, const Eigen::MatrixXd& x,
                              const Eigen::VectorXd& rewards)
+    : BayesLogistic(config, x, rewards, Eigen::VectorXd::Ones(rewards.size())) {}
+
+// The log posterior is concave: Newton's steps, halved until they climb, end at its one maximum.
+BayesLogistic::BayesLogistic(const BayesLogisticConfig& config, const Eigen::MatrixXd& x,
+                             const Eigen::VectorXd& rewards, const Eigen::VectorXd& weights)
     : BayesLogistic(config, x.rows()) {
   if (x.cols() != rewards.size() || !x.allFinite() || !((rewards.array() >= 0.0) && (rewards.array() <= 1.0)).all()) {
     throw bad_input("bayes_logistic: {} rewards in 0..1 and as many finite contexts are needed", x.cols());
   }
   const auto value = [&](const Eigen::VectorXd& w) {
-    return log_posterior(config.lambda, w, x.transpose() * w, rewards);
+    return log_posterior(config.lambda, w, x.transpose() * w, rewards, weights);
   };
   double best = value(mean_);
   for (int i = 0; i < 100; ++i) {
     const Eigen::VectorXd p = (x.transpose() * mean_).unaryExpr(&sigmoid);
-    const Eigen::VectorXd gradient = x * (rewards - p) - config.lambda * mean_;
-    Eigen::VectorXd step = curvature_at(config.lambda, x, p).llt().solve(gradient);
+    const Eigen::VectorXd gradient = x * weights.cwiseProduct(rewards - p) - config.lambda * mean_;
+    Eigen::VectorXd step = curvature_at(config.lambda, x, p, weights).llt().solve(gradient);
     double next = value(mean_ + step);
     for (int halvings = 0; next < best && halvings < 50; ++halvings) next = value(mean_ + (step *= 0.5));
     if (next < best) break;  // rounding decides
@@ -82,7 +87,7 @@ BayesLogistic::BayesLogistic(const BayesLogisticConfig& config, const Eigen::Mat
     best = next;
     if (step.norm() <= 1e-12 * (1.0 + mean_.norm())) break;
   }
-  set_precision(curvature_at(config.lambda, x, (x.transpose() * mean_).unaryExpr(&sigmoid)));
+  set_precision(curvature_at(config.lambda, x, (x.transpose() * mean_).unaryExpr(&sigmoid), weights));
 }
 
 void BayesLogistic::set_precision(const Eigen::MatrixXd& precision) {
@@ -110,6 +115,15 @@ void BayesLogistic::observe(const Eigen::VectorXd& x, double reward) {
   } else {
     cholesky_.rankUpdate(x, curvature);
   }
+}
+
+// What the observations said, N(m, P⁻¹) over the prior N(0, λ⁻¹I), is a Gaussian of precision P − λI and moment Pm.
+void BayesLogistic::discount(double factor) {
+  const Eigen::VectorXd moment = factor * (precision() * mean_);
+  Eigen::MatrixXd P = factor * precision();
+  P.diagonal().array() += (1.0 - factor) * lambda_;
+  set_precision(P);
+  mean_ = is_diagonal_ ? Eigen::VectorXd(moment.cwiseQuotient(diagonal_)) : Eigen::VectorXd(cholesky_.solve(moment));
 }
 
 Eigen::MatrixXd BayesLogistic::precision() const {

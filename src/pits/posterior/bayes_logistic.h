@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include "pits/core/fields.h"
+#include "pits/posterior/eigen_archive.h"
 
 namespace pits {
 
@@ -24,16 +25,25 @@ class BayesLogistic {
   // The posterior of all these observations at once, x (d,n), rewards (n) in 0..1: m is the mode of
   // −½ λ‖w‖² + Σ r z − log(1 + e^z), and P the curvature there. Exact Newton steps with a whole P.
   BayesLogistic(const BayesLogisticConfig& config, const Eigen::MatrixXd& x, const Eigen::VectorXd& rewards);
+  // The same, each observation's log likelihood times a weight (n).
+  BayesLogistic(const BayesLogisticConfig& config, const Eigen::MatrixXd& x, const Eigen::VectorXd& rewards,
+                const Eigen::VectorXd& weights);
 
   void observe(const Eigen::VectorXd& x, double reward);  // reward in 0..1
+  // All observations so far weigh this factor of what they did in the Gaussian posterior; the prior stays. O(d³), or
+  // O(d) where P is diagonal.
+  void discount(double factor);
 
   const Eigen::VectorXd& mean() const { return mean_; }
   Eigen::MatrixXd precision() const;                // P
   double variance(const Eigen::VectorXd& x) const;  // of x·w: xᵀP⁻¹x
 
+  void state(Archive& archive) { archive(mean_, diagonal_, cholesky_); }
+
  private:
   void set_precision(const Eigen::MatrixXd& precision);
   bool is_diagonal_;
+  double lambda_;
   Eigen::VectorXd mean_;      // m
   Eigen::VectorXd diagonal_;  // P where it is diagonal, else empty
   // Of P where it is not; else of an empty matrix, for Eigen leaves one without a matrix uninitialised.

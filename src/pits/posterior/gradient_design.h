@@ -7,6 +7,8 @@
 #include <span>
 
 #include "pits/core/fields.h"
+#include "pits/model/growth.h"
+#include "pits/posterior/eigen_archive.h"
 
 namespace pits {
 
@@ -21,6 +23,8 @@ struct DesignConfig {
   double lambda = 1.0;
 };
 Fields fields(DesignConfig& config);
+// Throws unless the design can be discounted so: the whole matrix would cost P³ a play.
+void check_discount(const DesignConfig& config, double discount);
 
 class GradientDesign {
  public:
@@ -29,10 +33,18 @@ class GradientDesign {
   GradientDesign(const DesignConfig& config, std::size_t parameters);
 
   void add(std::span<const float> g);
+  // All plays so far weigh this factor of what they did; for a diagonal only.
+  void discount(double factor);
   double norm(std::span<const float> g) const;  // √(gᵀ Z⁻¹ g)
+
+  void state(Archive& archive) { archive(diagonal_, cholesky_); }
+
+  // The network has grown: directions of fresh parameters are as at the start.
+  void grow(std::span<const std::size_t> map);
 
  private:
   DesignKind kind_;
+  double lambda_;
   Eigen::VectorXd diagonal_;  // (P) where diagonal
   // Of Z where full; else of an empty matrix, for Eigen leaves one without a matrix uninitialised.
   Eigen::LLT<Eigen::MatrixXd> cholesky_{Eigen::MatrixXd(0, 0)};

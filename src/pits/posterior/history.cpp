@@ -1,6 +1,7 @@
 #include "pits/posterior/history.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "pits/core/error.h"
@@ -21,8 +22,17 @@ void transpose_rows(std::span<const float* const> rows, MatrixView<float> out) {
 
 }  // namespace
 
-History::History(std::size_t context_size, std::size_t actions, std::size_t capacity, MarkCounts marks)
-    : context_size_(context_size), actions_(actions), capacity_(capacity), marks_(marks) {}
+Fields memory_fields(int& capacity, double& discount) {
+  return Fields{}
+      .add("capacity", capacity, "observations kept; 0 keeps all", at_least(0))
+      .add("discount", discount, "an observation's weight falls by this factor with every one that follows it",
+           {.low = 0.0, .high = 1.0, .low_open = true});
+}
+
+History::History(std::size_t context_size, std::size_t actions, std::size_t capacity, MarkCounts marks, double discount)
+    : context_size_(context_size), actions_(actions), capacity_(capacity), marks_(marks), discount_(discount) {
+  if (!(discount > 0.0 && discount <= 1.0)) throw bad_input("discount must be above 0 and at most 1, not {}", discount);
+}
 
 std::size_t History::size() const { return capacity_ == 0 ? seen_ : std::min<std::uint64_t>(seen_, capacity_); }
 
@@ -63,12 +73,33 @@ Observation History::operator[](std::size_t slot) const {
           .offsets = {marks + marks_.weights, marks_.offsets}};
 }
 
+double History::weight() const {
+  const auto n = static_cast<double>(size());
+  return discount_ == 1.0 ? n : -std::expm1(n * std::log(discount_)) / (1.0 - discount_);
+}
+
+double History::weight(std::size_t slot) const {
+  const std::uint64_t newest = seen_ - 1;
+  const std::uint64_t age = capacity_ == 0 ? newest - slot : (newest % capacity_ + capacity_ - slot) % capacity_;
+  return std::pow(discount_, static_cast<double>(age));
+}
+
+// P(age ≤ k) = (1 − discountᵏ⁺¹)/(1 − discountⁿ), inverted.
+std::uint32_t History::draw_slot(Stream& stream) const {
+  const auto n = static_cast<std::uint32_t>(size());
+  if (discount_ == 1.0) return stream.index(n);
+  const double rate = std::log(discount_);
+  const double age = std::log1p(stream.uniform() * std::expm1(n * rate)) / rate;
+  const auto back = std::min(static_cast<std::uint32_t>(age), n - 1);
+  const std::uint64_t newest = seen_ - 1;
+  return static_cast<std::uint32_t>(capacity_ == 0 ? newest - back : (newest - back) % capacity_);
+}
+
 void History::sample(Stream& stream, std::size_t batch_size, Minibatch& batch) const {
   if (size() == 0) throw failed("history: nothing to sample from");
   thread_local std::vector<std::uint32_t> slots;
   slots.resize(batch_size);
-  const auto n = static_cast<std::uint32_t>(size());
-  std::ranges::generate(slots, [&] { return stream.index(n); });
+  std::ranges::generate(slots, [&] { return draw_slot(stream); });
   gather(slots, batch);
 }
 
@@ -105,6 +136,45 @@ void History::gather(std::span<const std::uint32_t> slots, Minibatch& batch) con
   }
   batch.contexts.reshape(context_size_, B);
   transpose_rows(rows, batch.contexts);
+}
+
+void History::add_actions(std::size_t n, std::size_t heads) {
+  const std::size_t K = actions_ / heads;
+  actions_ += n * heads;
+  if (heads == 1) return;
+  for (Chunk& chunk : chunks_) {
+    for (std::uint32_t& action : chunk.actions) action = static_cast<std::uint32_t>(action + action / K * n);
+  }
+}
+
+// Observation by observation, whatever the chunks look like.
+void History::state(Archive& archive) {
+  std::uint64_t seen = seen_;
+  archive(seen);
+  const std::uint64_t kept = capacity_ == 0 ? seen : std::min<std::uint64_t>(seen, capacity_);
+  std::vector<float> numbers(context_size_ + marks_.weights + marks_.offsets + 1);  // the reward comes last
+  const std::span<float> all = numbers;
+  const std::span<float> marks = all.subspan(context_size_, marks_.weights + marks_.offsets);
+  for (std::uint64_t slot = 0; slot < kept; ++slot) {
+    std::uint32_t action = 0;
+    if (!archive.reading()) {
+      const Observation o = (*this)[slot];
+      std::ranges::copy(o.context, numbers.begin());
+      std::ranges::copy(o.weights, marks.begin());
+      std::ranges::copy(o.offsets, marks.begin() + static_cast<std::ptrdiff_t>(marks_.weights));
+      numbers.back() = o.reward;
+      action = o.action;
+    }
+    archive(action);
+    archive.raw(numbers.data(), numbers.size() * sizeof(float));
+    if (!archive.reading()) continue;
+    add({.context = all.first(context_size_),
+         .action = action,
+         .reward = numbers.back(),
+         .weights = marks.first(marks_.weights),
+         .offsets = marks.last(marks_.offsets)});
+  }
+  seen_ = seen;
 }
 
 }  // namespace pits

@@ -1,10 +1,13 @@
-// The replay buffer: every (context, action, reward) so far, or the last `capacity` of them.
+// The replay buffer: every (context, action, reward) so far, or the last `capacity` of them; drawn evenly, or the more
+// often the newer they are.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "pits/core/archive.h"
+#include "pits/core/fields.h"
 #include "pits/core/matrix.h"
 #include "pits/core/random.h"
 #include "pits/model/minibatch.h"
@@ -19,6 +22,9 @@ struct Observation {
   std::span<const float> offsets{};
 };
 
+// The fields of a config that says how observations are forgotten.
+Fields memory_fields(int& capacity, double& discount);
+
 // How many weights and reward offsets every observation carries.
 struct MarkCounts {
   std::size_t weights = 0;
@@ -27,8 +33,9 @@ struct MarkCounts {
 
 class History {
  public:
-  // capacity 0 keeps everything.
-  History(std::size_t context_size, std::size_t actions, std::size_t capacity = 0, MarkCounts marks = {});
+  // capacity 0 keeps everything. An observation that k others have followed weighs discountᵏ.
+  History(std::size_t context_size, std::size_t actions, std::size_t capacity = 0, MarkCounts marks = {},
+          double discount = 1.0);
 
   void add(const Observation& observation);
 
@@ -37,11 +44,20 @@ class History {
   // 0 ≤ slot < size(); in order of arrival until the capacity is reached, then the oldest is overwritten.
   Observation operator[](std::size_t slot) const;
 
+  double weight() const;                  // Σ discountᵏ over the observations kept; without a discount: size()
+  double weight(std::size_t slot) const;  // discountᵏ of one
+  std::uint32_t draw_slot(Stream& stream) const;  // in proportion to its weight
+
   // B observations drawn with replacement, grouped by action. Leaves batch.likelihood_scale alone.
   void sample(Stream& stream, std::size_t batch_size, Minibatch& batch) const;
   // Slots first .. first+count−1, grouped by action; or all kept observations.
   void slice(std::size_t first, std::size_t count, Minibatch& batch) const;
   void all(Minibatch& batch) const { slice(0, size(), batch); }
+
+  void state(Archive& archive);
+
+  // Every one of `heads` groups of actions gets n more: action h·K + a becomes h·(K + n) + a.
+  void add_actions(std::size_t n, std::size_t heads = 1);
 
  private:
   // Memory grows by chunks: no copy of the past when it does.
@@ -59,6 +75,7 @@ class History {
   std::size_t actions_;
   std::size_t capacity_;
   MarkCounts marks_;
+  double discount_;
   std::uint64_t seen_ = 0;
   std::vector<Chunk> chunks_;
 };

@@ -5,6 +5,7 @@
 
 #include "pits/core/denormals.h"
 #include "pits/core/normals.h"
+#include "pits/model/growth.h"
 
 namespace pits {
 
@@ -20,32 +21,63 @@ Fields fields(MeanFieldConfig& c) {
       .add("init_log_spread", c.init_log_spread, "their standard deviation", at_least(0))
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement", at_least(1))
-      .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0));
+      .merge(memory_fields(c.capacity, c.discount));
 }
 
 MeanField::MeanField(const MeanFieldConfig& config, std::size_t context_size, std::size_t actions, std::uint64_t seed,
                      std::uint32_t realization)
     : config_(checked(config)),
       network_(context_size, config.hidden, actions, config.activation),
-      history_(context_size, actions, static_cast<std::size_t>(config.capacity)),
+      history_(context_size, actions, static_cast<std::size_t>(config.capacity), {}, config.discount),
       address_{.seed = seed, .realization = realization},
       optimizer_(config.optimizer),
       theta_(1, 2 * network_.parameters()),
       variance_(network_.parameters()),
       gradient_(1, theta_.cols()) {
   if (context_size == 0 || actions == 0) throw bad_input("a model needs a context and an action");
+  initialise(0, theta_.flat());
+  update_variance();
+}
+
+void MeanField::initialise(std::uint32_t step, std::span<float> theta) {
   address_.purpose = Purpose::initial_particles;
+  address_.step = step;
   Stream stream(address_);
-  const std::size_t P = network_.parameters();
-  stream.fill_normal(theta_.flat().first(P), static_cast<float>(config.init_mean_sd));
-  stream.fill_normal(theta_.flat().last(P), static_cast<float>(config.init_log_spread));
-  for (float& log_sd : theta_.flat().last(P)) log_sd += static_cast<float>(config.init_log_sd);
+  const std::size_t P = theta.size() / 2;
+  stream.fill_normal(theta.first(P), static_cast<float>(config_.init_mean_sd));
+  stream.fill_normal(theta.last(P), static_cast<float>(config_.init_log_spread));
+  for (float& log_sd : theta.last(P)) log_sd += static_cast<float>(config_.init_log_sd);
+}
+
+void MeanField::add_actions(std::size_t n) {
+  const std::size_t K = network_.outputs();
+  GaussianNetwork after(network_.inputs(), config_.hidden, K + n, config_.activation);
+  const ParameterMap half = grown_parameters(network_.network(), after.network(), grown_outputs(K, n, 1));
+  const ParameterMap map = appended(half, network_.parameters(), half);
+  Matrix<float> start(1, 2 * after.parameters());
+  initialise(static_cast<std::uint32_t>(K + n), start.flat());
+  optimizer_.grow([&](const Matrix<float>& block, float value) {
+    Matrix<float> filled(1, start.cols());
+    std::ranges::fill(filled.flat(), value);
+    return grown<float>(block, map, filled);
+  });
+  theta_ = grown<float>(theta_, map, start);
+  gradient_.reshape(1, theta_.cols());
+  variance_.resize(after.parameters());
+  workspace_ = {};  // its noise has a row for each unit and output
+  history_.add_actions(n);
+  network_ = std::move(after);
   update_variance();
 }
 
 void MeanField::place(std::span<const float> theta) {
   if (theta.size() != theta_.size()) throw bad_input("place: {} numbers, not {}", theta_.size(), theta.size());
   std::ranges::copy(theta, theta_.data());
+  update_variance();
+}
+
+void MeanField::state(Archive& archive) {
+  archive(history_, optimizer_, theta_);
   update_variance();
 }
 
@@ -80,7 +112,7 @@ void MeanField::train_step() {
   if (noise.cols() != batch_.size()) noise.reshape(network_.draws(), batch_.size());
   address_.purpose = Purpose::agent_private;
   fill_normals(address_, noise.flat());
-  gradient(batch_, static_cast<double>(history_.size()), workspace_, gradient_.flat());
+  gradient(batch_, history_.weight(), workspace_, gradient_.flat());
   optimizer_.ascend(theta_, gradient_);
   update_variance();
 }

@@ -21,8 +21,9 @@ struct MeanFieldConfig {
   double init_log_sd = -5.0;    // log σ starts at N(init_log_sd, init_log_spread²)
   double init_log_spread = 0.05;
   OptimizerConfig optimizer = {.rule = Rule::adam, .step = 0.1};
-  int batch = 512;   // B, drawn with replacement
-  int capacity = 0;  // observations kept; 0 keeps all
+  int batch = 512;        // B, drawn with replacement
+  int capacity = 0;       // observations kept; 0 keeps all
+  double discount = 1.0;  // of an observation's weight with every one that follows it
 };
 Fields fields(MeanFieldConfig& config);
 
@@ -46,7 +47,13 @@ class MeanField {
   // Puts q at these means and log σ, (2P).
   void place(std::span<const float> theta);
 
+  void state(Archive& archive);
+
+  // n more actions: their parameters are drawn as at the start, all others stay as they are.
+  void add_actions(std::size_t n);
+
  private:
+  void initialise(std::uint32_t step, std::span<float> theta);
   void train_step();
   void update_variance();
   float prior_variance_of(const Layer& layer) const;

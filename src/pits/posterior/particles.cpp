@@ -6,6 +6,7 @@
 #include "pits/core/denormals.h"
 #include "pits/core/parallel.h"
 #include "pits/model/dropout.h"
+#include "pits/model/growth.h"
 
 namespace pits {
 namespace {
@@ -20,7 +21,7 @@ bool diverged(ParticlesView theta) {
 }
 
 // Where several heads share a minibatch, each owns its part of it.
-float likelihood_scale(const ParticleConfig& c, std::size_t observations, std::size_t batch) {
+float likelihood_scale(const ParticleConfig& c, double observations, std::size_t batch) {
   const auto heads = static_cast<float>(c.model.heads);
   switch (c.scale) {
     case LikelihoodScale::data: return static_cast<float>(observations) / static_cast<float>(batch);
@@ -42,6 +43,7 @@ void check_perturbation(const ParticleConfig& c, const RewardModel& model) {
     throw bad_input("keep_units must be above 0 and at most 1, and 1 where there are several particles, not {}",
                     c.keep_units);
   }
+  if (c.discount < 1.0 && c.batch == 0) throw bad_input("discount needs a minibatch: batch of at least 1, not 0");
   if (p.rewards && model.bernoulli()) {
     throw bad_input("perturbed rewards need a Gaussian likelihood: model=linear or model=mlp");
   }
@@ -70,14 +72,14 @@ Fields network_fields(ParticleConfig& c) {
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement; 0: all of them", at_least(0))
       .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B), minibatch (1) or mean (1/B)")
-      .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0));
+      .merge(memory_fields(c.capacity, c.discount));
 }
 
 ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t context_size, std::size_t actions,
                                      std::uint64_t seed, std::uint32_t realization)
     : config_(checked(config)),
       model_(config.model, context_size, actions),
-      history_(context_size, actions, static_cast<std::size_t>(config.capacity), mark_counts(config)),
+      history_(context_size, actions, static_cast<std::size_t>(config.capacity), mark_counts(config), config.discount),
       address_{.seed = seed, .realization = realization},
       mover_(config.flow, config.optimizer, address_),
       theta_(static_cast<std::size_t>(config.particles), model_.parameters()),
@@ -139,7 +141,7 @@ void ParticlePosterior::train_step() {
   }
   batch_.sparse.find(batch_.contexts);
   // The one place where the likelihood is scaled to the t observations.
-  batch_.likelihood_scale = likelihood_scale(config_, history_.size(), batch_.size());
+  batch_.likelihood_scale = likelihood_scale(config_, history_.weight(), batch_.size());
   if (config_.keep_units < 1.0) draw_dropout();
   score_particles();
   mover_.step(theta_, score_);
@@ -165,6 +167,30 @@ void ParticlePosterior::draw_dropout() {
   address_.purpose = Purpose::agent_private;
   fill_words(address_, 0, words);
   set_dropout(model_.network(), config_.keep_units, batch_.size(), words, workspaces_.front().unit_scale);
+}
+
+ParameterMap ParticlePosterior::add_actions(std::size_t n) {
+  const auto heads = static_cast<std::size_t>(config_.model.heads);
+  RewardModel after(config_.model, model_.context_size(), model_.actions() + n * heads);
+  const ParameterMap outputs = grown_outputs(model_.actions(), n, heads);
+  ParameterMap map = grown_parameters(model_.network(), after.network(), outputs);
+  const ParameterMap one_noise = {0};
+  if (config_.model.noise != Noise::fixed && !model_.bernoulli()) {
+    const bool shared = config_.model.noise == Noise::learned;
+    map = appended(std::move(map), model_.network().parameters(), shared ? one_noise : outputs);
+  }
+  address_.purpose = Purpose::initial_particles;
+  address_.step = static_cast<std::uint32_t>(after.actions());  // 0: the start of the run
+  Stream stream(address_);
+  Particles start(theta_.rows(), after.parameters());
+  after.initialise(stream, start);
+  mover_.grow(map, start);
+  anchors_ = grown<float>(anchors_, map, start);
+  theta_ = grown<float>(theta_, map, start);
+  score_.reshape(theta_.rows(), theta_.cols());
+  history_.add_actions(n, heads);
+  model_ = std::move(after);
+  return map;
 }
 
 }  // namespace pits

@@ -34,7 +34,8 @@ struct ParticleConfig {
   OptimizerConfig optimizer{};
   int batch = 512;  // B, drawn with replacement; 0: all observations kept
   LikelihoodScale scale = LikelihoodScale::data;
-  int capacity = 0;  // observations kept; 0 keeps all
+  int capacity = 0;       // observations kept; 0 keeps all
+  double discount = 1.0;  // of an observation's weight with every one that follows it
   Perturbation perturbation{};
   double keep_units = 1.0;  // dropout in training: the probability that a hidden unit stays; with one particle only
 };
@@ -61,6 +62,12 @@ class ParticlePosterior {
   const History& history() const { return history_; }
   ParticlesView particles() const { return theta_; }
   std::int64_t steps_done() const { return mover_.steps_done(); }
+
+  void state(Archive& archive) { archive(history_, mover_, theta_, anchors_); }
+
+  // n more actions for every head: their parameters are drawn as at the start, all others stay as they are. Returns
+  // where the parameters lie now.
+  ParameterMap add_actions(std::size_t n);
 
  private:
   void train_step();

@@ -1,0 +1,98 @@
+// An agent in a product: it numbers its decisions, says how probable they were, remembers them until their rewards
+// come, takes new actions and retires old ones, and can be saved at any time and go on from the file bit for bit.
+//
+//   pits::Bandit bandit("pi-ts:released", {.context_size = 9, .actions = 7});
+//   const pits::Choice choice = bandit.decide(x);
+//   ...
+//   bandit.learn(choice.id, reward);
+//   bandit.save("shop.pits");
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "pits/agent/catalogue.h"
+#include "pits/bandit/decision_rule.h"
+#include "pits/bandit/pending.h"
+
+namespace pits {
+
+// A decision's reward.
+struct Outcome {
+  DecisionId id;
+  float reward;
+};
+
+// Rounds that somebody else played.
+struct LoggedRounds {
+  ConstMatrixView<float> contexts;        // (n,d)
+  std::span<const Action> actions;        // (n)
+  std::span<const float> rewards;         // (n)
+  std::span<const float> propensities{};  // (n) of the actions, or none
+  ConstMatrixView<float> features{};      // (n, features) of the actions, or none
+};
+
+class Bandit {
+ public:
+  // The agent of a spec, NAME[:PRESET][,field=value...].
+  Bandit(std::string_view agent, const AgentSetup& setup, const BanditConfig& config = {});
+
+  // Waits for its reward under the id that it is given.
+  Choice decide(ContextView x, const ActionSet& actions = {});
+  // The best action, the next best by the same draws, and so on: k of them, or as many as are allowed. Each is a
+  // decision that waits for a reward of its own; the first has a propensity.
+  std::vector<Choice> rank(ContextView x, std::size_t k, const ActionSet& actions = {});
+  // Probability of every action in the next decision, p (K). Returns the largest standard error among them, 0 where
+  // they are exact.
+  double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
+
+  // The reward of a decision. False where it had one already: the first counts.
+  bool learn(DecisionId id, float reward);
+  // In this order; how many were learned. Nothing is learned where an id is unknown or a reward is not finite.
+  std::size_t learn(std::span<const Outcome> outcomes);
+  // A reward of an action that somebody else chose.
+  void learn(ContextView x, Action action, float reward, std::span<const float> z = {});
+  // Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned a round,
+  // each decided by what was known before it: the mean reward weighed by its probability of the action over the logged
+  // one (self-normalised importance sampling). Nothing is learned where a round does not fit the setup.
+  std::optional<double> fit(const LoggedRounds& rounds);
+
+  // The first of n new actions, which start from the prior.
+  Action add_actions(std::size_t n = 1);
+  // No decision takes it from now on; its rewards are still learned.
+  void retire(Action action);
+  bool retired(Action action) const { return retired_.at(action) != 0; }
+
+  const Agent& agent() const { return *agent_; }
+  const AgentSetup& setup() const { return setup_; }
+  const BanditConfig& config() const { return config_; }
+  std::size_t pending() const { return pending_.size(); }  // decisions without a reward
+  std::string describe() const;                            // the agent's spec with every field
+
+  // The file is there completely or not at all.
+  void save(const std::filesystem::path& path) const;
+  static Bandit load(const std::filesystem::path& path);
+  // The same without a file; `source` is what errors call it.
+  std::string saved() const;
+  static Bandit from_saved(std::string_view bytes, std::string_view source);
+
+ private:
+  friend class LiveBandit;
+  Bandit(Spec spec, const AgentSetup& setup, const BanditConfig& config);
+  DecisionRule rule() const { return {*agent_, setup_, config_, retired_}; }
+  void settle_overdue();
+  void settle(DecisionId id, const PendingDecision& decision, float reward);
+  void check(const LoggedRounds& rounds) const;
+  void state(Archive& archive);
+
+  Spec spec_;  // the preset and every field spelled out
+  AgentSetup setup_;
+  BanditConfig config_;
+  std::unique_ptr<Agent> agent_;
+  PendingDecisions pending_;
+  std::vector<std::uint8_t> retired_;  // (K) 1: retired
+};
+
+}  // namespace pits

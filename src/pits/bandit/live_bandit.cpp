@@ -1,0 +1,42 @@
+#include "pits/bandit/live_bandit.h"
+
+namespace pits {
+
+LiveBandit::LiveBandit(Bandit bandit)
+    : bandit_(std::move(bandit)), published_(snapshot()), next_id_(bandit_.pending_.next_id()) {}
+
+LiveBandit::~LiveBandit() {
+  for (Decided* d = decided_.load(); d != nullptr;) delete std::exchange(d, d->before);
+}
+
+std::unique_ptr<const LiveBandit::Snapshot> LiveBandit::snapshot() const {
+  return std::make_unique<Snapshot>(
+      Snapshot{bandit_.agent_->snapshot(), bandit_.setup_, bandit_.config_, bandit_.retired_});
+}
+
+Choice LiveBandit::decide(ContextView x, const ActionSet& actions) {
+  const DecisionId id = next_id_.fetch_add(1);
+  const Choice choice = published_.read([&](const Snapshot& s) { return s.rule().rank(x, actions, 1, id).front(); });
+  auto* decided =
+      new Decided{id, {{x.begin(), x.end()}, choice.action, features_of(actions, choice.action)}, decided_.load()};
+  while (!decided_.compare_exchange_weak(decided->before, decided)) {
+  }
+  return choice;
+}
+
+double LiveBandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
+  return published_.read([&](const Snapshot& s) {
+    check_places(p, s.setup.actions);
+    return s.rule().probabilities(x, actions, next_id_.load(), p);
+  });
+}
+
+void LiveBandit::take_decisions() {
+  for (Decided* d = decided_.exchange(nullptr); d != nullptr;) {
+    bandit_.pending_.add(d->id, std::move(d->decision));
+    delete std::exchange(d, d->before);
+  }
+  bandit_.settle_overdue();
+}
+
+}  // namespace pits

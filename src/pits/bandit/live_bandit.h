@@ -1,0 +1,61 @@
+// A bandit that decides on many threads while one thread teaches it. Deciding takes no lock and never waits; it sees
+// all of an update or nothing of it.
+//
+//   pits::LiveBandit live(pits::Bandit("pi-ts", {.context_size = 9, .actions = 7}));
+//   const pits::Choice choice = live.decide(x);                                  // on any thread
+//   live.update([&](pits::Bandit& bandit) { bandit.learn(choice.id, reward); });  // on one
+#pragma once
+
+#include "pits/bandit/bandit.h"
+#include "pits/core/published.h"
+
+namespace pits {
+
+class LiveBandit {
+ public:
+  explicit LiveBandit(Bandit bandit);
+  ~LiveBandit();
+  LiveBandit(const LiveBandit&) = delete;
+  LiveBandit& operator=(const LiveBandit&) = delete;
+
+  // From any thread.
+  Choice decide(ContextView x, const ActionSet& actions = {});
+  double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
+
+  // From one thread at a time: update(bandit) learns, saves, adds actions...; what it leaves decides from then on. It
+  // knows every decision that was made before. Where it throws, the decisions go on as before.
+  template <class Update>
+  void update(Update&& update) {
+    take_decisions();
+    update(bandit_);
+    publish();
+  }
+
+ private:
+  // What deciding needs, apart from the bandit that learns.
+  struct Snapshot {
+    std::unique_ptr<const Policy> policy;
+    AgentSetup setup;
+    BanditConfig config;
+    std::vector<std::uint8_t> retired;
+
+    DecisionRule rule() const { return {*policy, setup, config, retired}; }
+  };
+  // Decisions on their way to the learner, the last one first.
+  struct Decided {
+    DecisionId id;
+    PendingDecision decision;
+    Decided* before;
+  };
+
+  std::unique_ptr<const Snapshot> snapshot() const;
+  void publish() { published_.publish(snapshot()); }
+  void take_decisions();
+
+  Bandit bandit_;
+  Published<Snapshot> published_;
+  std::atomic<DecisionId> next_id_;
+  std::atomic<Decided*> decided_{nullptr};
+};
+
+}  // namespace pits

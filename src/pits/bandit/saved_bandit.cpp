@@ -1,0 +1,70 @@
+#include <new>
+
+#include "pits/bandit/bandit.h"
+#include "pits/core/files.h"
+
+namespace pits {
+namespace {
+
+constexpr std::string_view kind = "bandit";
+
+// A config as text, which outlives changes of its layout.
+template <class Config>
+void config_state(Archive& archive, Config& config) {
+  std::vector<std::pair<std::string, std::string>> values;
+  Fields list = fields(config);
+  for (const Field& field : list.list()) values.emplace_back(field.name, field.get());
+  if (archive.reading()) values.clear();
+  archive(values);
+  for (const auto& [name, value] : values) list.set(name, value);
+}
+
+void setup_state(Archive& archive, AgentSetup& setup) {
+  archive(setup.context_size, setup.actions, setup.seed, setup.realization, setup.later_actions);
+  if (setup.later_actions >= setup.actions) throw bad_input("the saved setup has {} actions", setup.actions);
+}
+
+}  // namespace
+
+void Bandit::state(Archive& archive) {
+  archive(pending_, retired_);
+  agent_->state(archive);
+}
+
+std::string Bandit::saved() const {
+  Archive archive;
+  Bandit& self = const_cast<Bandit&>(*this);  // a writing archive changes nothing
+  archive(self.spec_.name, self.spec_.preset, self.spec_.assignments);
+  setup_state(archive, self.setup_);
+  config_state(archive, self.config_);
+  self.state(archive);
+  return sealed(kind, archive.bytes());
+}
+
+Bandit Bandit::from_saved(std::string_view bytes, std::string_view source) {
+  Archive archive(unsealed(kind, bytes, source));
+  try {
+    Spec spec;
+    archive(spec.name, spec.preset, spec.assignments);
+    AgentSetup setup{};
+    setup_state(archive, setup);
+    BanditConfig config;
+    config_state(archive, config);
+    Bandit bandit(std::move(spec), setup, config);
+    bandit.state(archive);
+    archive.finish();
+    return bandit;
+  } catch (const Error& e) {
+    throw bad_input("{}: {}", source, e.what());
+  } catch (const std::bad_alloc&) {
+    throw failed("{}: the saved bandit does not fit into memory", source);
+  }
+}
+
+void Bandit::save(const std::filesystem::path& path) const { write_file_atomically(path, saved()); }
+
+Bandit Bandit::load(const std::filesystem::path& path) {
+  return from_saved(read_file(path), "'" + path.string() + "'");
+}
+
+}  // namespace pits
