@@ -12,6 +12,7 @@ Minibatch minibatch_of(const ParticlePosterior& posterior) {
   Minibatch batch;
   Stream stream({.seed = 1, .purpose = Purpose::minibatch});
   posterior.history().sample(stream, batch_size, batch);
+  batch.sparse.find(batch.contexts);
   batch.likelihood_scale = static_cast<float>(history_size) / static_cast<float>(batch_size);
   return batch;
 }

@@ -159,5 +159,14 @@ TEST(NewActions, AreRefusedWhereTheProbabilitiesAreGiven) {
   EXPECT_EQ(bandit.setup().actions, action_count);
 }
 
+// 9·50 + 50 + 50·29 + 29 = 1979 parameters; an action more makes 2030, and the whole design matrix takes 2000.
+TEST(NewActions, AreRefusedBeforeAnythingGrows) {
+  Bandit bandit("neural-ucb,design=full,hidden=50", {.context_size = 9, .actions = 29});
+  const std::vector<float> x(9, 0.5F);
+  EXPECT_THROW(bandit.add_actions(1), Error);
+  EXPECT_EQ(bandit.setup().actions, 29U);
+  for (int i = 0; i < 60; ++i) EXPECT_LT(bandit.decide(x).action, 29U);
+}
+
 }  // namespace
 }  // namespace pits::test

@@ -105,7 +105,28 @@ TEST(LiveBandit, AnUpdateThatFailsIsNotPublished) {
 TEST(LiveBandit, DefaultsForRewardsThatNeverCome) {
   LiveBandit live(Bandit("uniform", small_setup(), {.default_after = 3}));
   for (int i = 0; i < 10; ++i) live.decide(x0);
+  live.update([](Bandit& bandit) { EXPECT_TRUE(bandit.learn(0, 1.0F)); });  // late, but before the default
+  live.update([](Bandit& bandit) {
+    EXPECT_EQ(bandit.pending(), 2U);
+    EXPECT_FALSE(bandit.learn(1, 1.0F));
+  });
+}
+
+TEST(LiveBandit, RefusesDecisionsInsideAnUpdate) {
+  LiveBandit live(Bandit("uniform", small_setup()));
+  live.decide(x0);
+  EXPECT_THROW(live.update([](Bandit& bandit) { bandit.decide(x0); }), Error);
+  EXPECT_EQ(live.decide(x0).id, 1U);
   live.update([](Bandit& bandit) { EXPECT_EQ(bandit.pending(), 2U); });
+}
+
+TEST(LiveBandit, GoesOnWithTheIdsOfABanditItIsGiven) {
+  Bandit other("uniform", small_setup());
+  for (int i = 0; i < 5; ++i) other.decide(x0);
+  LiveBandit live(Bandit("uniform", small_setup()));
+  live.decide(x0);
+  live.update([&](Bandit& bandit) { bandit = std::move(other); });
+  EXPECT_EQ(live.decide(x0).id, 5U);
 }
 
 }  // namespace

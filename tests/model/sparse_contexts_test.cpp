@@ -83,6 +83,22 @@ TEST(SparseContexts, ConstantContextsHaveNoDifferences) {
   EXPECT_EQ(sparse.base[7], 7.0F);
 }
 
+// Beside a base of 999 a difference would keep half the digits of 0.01.
+TEST(SparseContexts, ABaseFarFromTheOthersIsNotTaken) {
+  PaddedMatrix<float> contexts(40, 10);
+  for (std::size_t l = 0; l < 40; ++l) std::ranges::fill(contexts.row(l), 0.0F);
+  std::ranges::fill(contexts.row(3), 999.0F);
+  std::ranges::fill(contexts.row(4), 999.0F);
+  contexts(3, 9) = 0.01F;
+  contexts(4, 9) = 100.0F;
+  SparseContexts sparse;
+  sparse.find(contexts);
+  ASSERT_FALSE(sparse.empty());
+  EXPECT_EQ(sparse.base[3], 0.0F);
+  EXPECT_EQ(sparse.by_column.value[sparse.by_column.start[4] - 1], 0.01F);
+  EXPECT_EQ(sparse.base[4], 999.0F);
+}
+
 class SparseScoreOnTarget : public OnEverySimdTarget {};
 
 // One vector of units and several, partial ones, more observations than are turned at once.

@@ -10,7 +10,9 @@ ParticleConfig with_heads(const BootstrapHeadsConfig& config) {
   ParticleConfig c = checked(config).network.network;
   c.model.heads = config.heads;
   c.batch *= config.heads;
-  c.discount = std::pow(c.discount, 1.0 / (config.heads * config.keep));  // a round adds that many observations
+  const double observations = config.heads * config.keep;  // that a round adds
+  c.discount = std::pow(c.discount, 1.0 / observations);
+  c.capacity = static_cast<int>(std::ceil(c.capacity * observations));
   return c;
 }
 
@@ -80,7 +82,7 @@ void BootstrapHeads::add_actions(std::size_t n) {
 
 void BootstrapHeads::state(Archive& archive) {
   archive(network_, events_);
-  split();
+  if (archive.reading()) split();
 }
 
 // A member is the body, then the rows of its head.

@@ -187,6 +187,7 @@ void NeuralLinear::add_actions(std::size_t n) {
   }
   networks_.add_actions(n);
   setup_.add_actions(n);
+  sums_.resize(setup_.actions, sums_.front());
 }
 
 }  // namespace pits

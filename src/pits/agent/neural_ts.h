@@ -28,6 +28,7 @@ class NeuralTs : public OneNetwork {
 
  private:
   void on_event(const Feedback& event) override;
+  void check_parameters(std::size_t parameters) const override { design_.check(parameters); }
   void on_new_actions(std::size_t, std::span<const std::size_t> map) override { design_.grow(map); }
 
   double scale_;  // ν √λ

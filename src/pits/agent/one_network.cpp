@@ -19,6 +19,7 @@ void OneNetwork::learn(std::span<const Feedback> events) {
 }
 
 void OneNetwork::add_actions(std::size_t n) {
+  check_parameters(RewardModel(config_.network.model, setup_.context_size, setup_.actions + n).parameters());
   const ParameterMap map = posterior_.add_actions(n);
   setup_.add_actions(n);
   on_new_actions(n, map);

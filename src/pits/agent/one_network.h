@@ -31,6 +31,8 @@ class OneNetwork : public Agent {
   virtual void on_event(const Feedback&) {}
   virtual void on_training() {}
   // After the network got n more outputs; `map` says where its parameters lie now.
+  // Throws where the agent cannot have a network of this size.
+  virtual void check_parameters(std::size_t) const {}
   virtual void on_new_actions(std::size_t, std::span<const std::size_t>) {}
 
   Stage stage(bool random = true) const { return {setup_, config_.initial_pulls, posterior_.history().seen(), random}; }

@@ -31,6 +31,9 @@ Bandit::Bandit(std::string_view agent, const AgentSetup& setup, const BanditConf
 
 Bandit::Bandit(Spec spec, const AgentSetup& setup, const BanditConfig& config)
     : setup_(setup), config_(checked(config)), retired_(setup.actions, 0) {
+  if (!std::isfinite(static_cast<float>(config.default_reward))) {
+    throw bad_input("default_reward must be a finite float, not {}", config.default_reward);
+  }
   const auto recipe = find_recipe(agent_catalogue(), "agent", spec);
   spec_ = spelled_out(spec, *recipe);
   agent_ = recipe->make(setup);
@@ -104,10 +107,12 @@ void Bandit::learn(ContextView x, Action action, float reward, std::span<const f
   agent_->learn({&event, 1});
 }
 
-void Bandit::settle(DecisionId id, const PendingDecision& decision, float reward) {
+// The decision waits no longer even where learning throws: what was half learned is not learned twice.
+void Bandit::settle(DecisionId id, const PendingDecision& waiting, float reward) {
+  const PendingDecision decision = waiting;
+  pending_.remove(id);
   const Feedback event{.x = decision.x, .action = decision.action, .reward = reward, .id = id, .z = decision.z};
   agent_->learn({&event, 1});
-  pending_.remove(id);
 }
 
 void Bandit::check(const LoggedRounds& rounds) const {

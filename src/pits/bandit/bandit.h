@@ -56,7 +56,8 @@ class Bandit {
   void learn(ContextView x, Action action, float reward, std::span<const float> z = {});
   // Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned a round,
   // each decided by what was known before it: the mean reward weighed by its probability of the action over the logged
-  // one (self-normalised importance sampling). Nothing is learned where a round does not fit the setup.
+  // one (self-normalised importance sampling). Nothing is learned where a round does not fit the setup; a reward that
+  // the agent itself refuses ends it there.
   std::optional<double> fit(const LoggedRounds& rounds);
 
   // The first of n new actions, which start from the prior.
@@ -83,7 +84,7 @@ class Bandit {
   Bandit(Spec spec, const AgentSetup& setup, const BanditConfig& config);
   DecisionRule rule() const { return {*agent_, setup_, config_, retired_}; }
   void settle_overdue();
-  void settle(DecisionId id, const PendingDecision& decision, float reward);
+  void settle(DecisionId id, const PendingDecision& waiting, float reward);
   void check(const LoggedRounds& rounds) const;
   void state(Archive& archive);
 

@@ -36,7 +36,18 @@ void LiveBandit::take_decisions() {
     bandit_.pending_.add(d->id, std::move(d->decision));
     delete std::exchange(d, d->before);
   }
-  bandit_.settle_overdue();
+}
+
+// Another bandit goes on numbering where it was, or where this one is if that is later.
+void LiveBandit::take_over(const Agent* before, DecisionId next) {
+  const DecisionId now = bandit_.pending_.next_id();
+  if (bandit_.agent_.get() == before) {
+    if (now == next) return;
+    bandit_.pending_.forget_from(next);
+    throw bad_input("a live bandit decides by LiveBandit::decide, not inside an update; the decisions were dropped");
+  }
+  for (DecisionId id = next_id_.load(); id < now && !next_id_.compare_exchange_weak(id, now);) {
+  }
 }
 
 }  // namespace pits

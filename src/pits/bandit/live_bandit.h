@@ -22,12 +22,17 @@ class LiveBandit {
   Choice decide(ContextView x, const ActionSet& actions = {});
   double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
 
-  // From one thread at a time: update(bandit) learns, saves, adds actions...; what it leaves decides from then on. It
-  // knows every decision that was made before. Where it throws, the decisions go on as before.
+  // From one thread at a time: update(bandit) learns, saves, adds actions, is given another bandit...; what it leaves
+  // decides from then on. It knows every decision that was made before; rewards that are overdue count as the default
+  // after it. Where it throws, the decisions go on as before. It must not decide: its ids would be given twice.
   template <class Update>
   void update(Update&& update) {
     take_decisions();
+    const Agent* agent = bandit_.agent_.get();
+    const DecisionId next = bandit_.pending_.next_id();
     update(bandit_);
+    take_over(agent, next);
+    bandit_.settle_overdue();
     publish();
   }
 
@@ -51,6 +56,7 @@ class LiveBandit {
   std::unique_ptr<const Snapshot> snapshot() const;
   void publish() { published_.publish(snapshot()); }
   void take_decisions();
+  void take_over(const Agent* before, DecisionId next);
 
   Bandit bandit_;
   Published<Snapshot> published_;

@@ -5,8 +5,13 @@
 namespace pits {
 
 void PendingDecisions::add(DecisionId id, PendingDecision decision) {
-  waiting_.emplace(id, std::move(decision));
+  if (!waiting_.emplace(id, std::move(decision)).second) throw failed("two decisions have the id {}", id);
   next_id_ = std::max(next_id_, id + 1);
+}
+
+void PendingDecisions::forget_from(DecisionId id) {
+  waiting_.erase(waiting_.lower_bound(id), waiting_.end());
+  next_id_ = id;
 }
 
 const PendingDecision* PendingDecisions::find(DecisionId id) const {
@@ -26,7 +31,7 @@ std::optional<DecisionId> PendingDecisions::overdue(std::uint64_t rounds) const 
 void PendingDecisions::state(Archive& archive) {
   std::vector<std::pair<DecisionId, PendingDecision>> waiting(waiting_.begin(), waiting_.end());
   archive(next_id_, waiting);
-  waiting_ = {waiting.begin(), waiting.end()};
+  if (archive.reading()) waiting_ = {waiting.begin(), waiting.end()};
 }
 
 }  // namespace pits

@@ -22,11 +22,13 @@ class PendingDecisions {
   DecisionId next_id() const { return next_id_; }
   std::size_t size() const { return waiting_.size(); }
 
-  // Later ids follow this one.
+  // Later ids follow this one. An id that waits already is an Error.
   void add(DecisionId id, PendingDecision decision);
   // Null for a decision that has had its reward; an id that was never given is an Error.
   const PendingDecision* find(DecisionId id) const;
   void remove(DecisionId id) { waiting_.erase(id); }
+  // As if no decision from this id on had been made.
+  void forget_from(DecisionId id);
   // The oldest decision, where it was made at least `rounds` decisions ago.
   std::optional<DecisionId> overdue(std::uint64_t rounds) const;
 

@@ -1,4 +1,5 @@
 #include <new>
+#include <stdexcept>
 
 #include "pits/bandit/bandit.h"
 #include "pits/core/files.h"
@@ -56,6 +57,8 @@ Bandit Bandit::from_saved(std::string_view bytes, std::string_view source) {
     return bandit;
   } catch (const Error& e) {
     throw bad_input("{}: {}", source, e.what());
+  } catch (const std::length_error&) {
+    throw bad_input("{}: a size in the saved bandit is beyond any memory", source);
   } catch (const std::bad_alloc&) {
     throw failed("{}: the saved bandit does not fit into memory", source);
   }

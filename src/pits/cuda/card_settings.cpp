@@ -154,6 +154,7 @@ std::string why_not_on_card(const PiTsConfig& config) {
   const Perturbation& p = c.perturbation;
   if (p.weights != MarkWeights::none || p.rewards || p.anchors) return "particles with data or priors of their own";
   if (c.keep_units < 1.0) return "dropout";
+  if (c.discount < 1.0) return "discount below 1";
   if (c.model.heads > 1) return "several heads";
   if (c.optimizer.clip > 0.0) return "clip above 0";
   if (c.model.hidden.size() + 1 > most_layers) return fmt::format("more than {} hidden layers", most_layers - 1);

@@ -22,6 +22,7 @@ struct Scratch {
 // W x + b without the columns that belong to the action.
 void context_part(const Layer& first, std::span<const float> theta, std::span<const float> x, std::span<float> out) {
   std::ranges::copy(theta.subspan(first.biases, first.outputs), out.begin());
+  if (x.empty()) return;
   add_product_transposed(weights_of(first, theta).columns(0, x.size()), row_view(x),
                          MatrixView<float>(out.data(), out.size(), 1));
 }

@@ -1,6 +1,7 @@
 #include "pits/model/sparse_contexts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace pits {
@@ -22,9 +23,22 @@ float majority(std::span<const float> numbers) {
   return candidate;
 }
 
-std::size_t differences(std::span<const float> numbers, float base) {
-  return numbers.size() - static_cast<std::size_t>(std::ranges::count(numbers, base));
+struct Differences {
+  std::size_t count = 0;
+  float largest = 0.0F;  // number among those that differ
+};
+
+Differences differences(std::span<const float> numbers, float base) {
+  Differences d;
+  for (const float x : numbers) {
+    d.count += x == base ? 0 : 1;
+    d.largest = std::max(d.largest, x == base ? 0.0F : std::abs(x));
+  }
+  return d;
 }
+
+// Against a base far larger than they are, differences would lose the digits of the numbers.
+constexpr float largest_ratio = 16.0F;
 
 }  // namespace
 
@@ -43,12 +57,13 @@ bool SparseContexts::count(const PaddedMatrix<float>& contexts) {
   for (std::size_t l = 0; l < d; ++l) {
     const std::span<const float> numbers = contexts.row(l);
     base[l] = majority(numbers);
-    std::size_t entries = differences(numbers, base[l]);
-    if (2 * entries > numbers.size()) {  // no majority: the numbers themselves, unrounded
+    Differences d = differences(numbers, base[l]);
+    const bool far = d.count > 0 && std::abs(base[l]) > largest_ratio * d.largest;
+    if (2 * d.count > numbers.size() || far) {  // no majority, or one too far away: the numbers themselves, unrounded
       base[l] = 0.0F;
-      entries = differences(numbers, 0.0F);
+      d = differences(numbers, 0.0F);
     }
-    by_column.start[l + 1] = by_column.start[l] + static_cast<std::uint32_t>(entries);
+    by_column.start[l + 1] = by_column.start[l] + static_cast<std::uint32_t>(d.count);
     if (by_column.start[l + 1] > most) return false;
   }
   return true;

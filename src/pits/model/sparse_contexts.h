@@ -1,5 +1,6 @@
 // Contexts that differ from a common row in few places, such as one-hot columns, standardised or not: only the
-// differences are worked on. With x = base + δ the first layer W x + b is W δ + (b + W base), exactly.
+// differences are worked on. With x = base + δ the first layer W x + b is W δ + (b + W base), up to the
+// rounding of sums.
 #pragma once
 
 #include <cstdint>

@@ -9,12 +9,6 @@ Eigen::VectorXd widened(std::span<const float> g) {
   return Eigen::Map<const Eigen::VectorXf>(g.data(), static_cast<Eigen::Index>(g.size())).cast<double>();
 }
 
-void check_full(std::size_t parameters) {
-  if (parameters <= GradientDesign::largest_full) return;
-  throw bad_input("design=full takes a network of at most {} parameters, not {}; use design=diagonal or fewer units",
-                  GradientDesign::largest_full, parameters);
-}
-
 }  // namespace
 
 const std::vector<std::string>& EnumNames<DesignKind>::names() {
@@ -32,6 +26,12 @@ void check_discount(const DesignConfig& config, double discount) {
   if (discount < 1.0 && config.kind == DesignKind::full) throw bad_input("a discount needs design=diagonal, not full");
 }
 
+void GradientDesign::check(std::size_t parameters) const {
+  if (kind_ == DesignKind::diagonal || parameters <= largest_full) return;
+  throw bad_input("design=full takes a network of at most {} parameters, not {}; use design=diagonal or fewer units",
+                  largest_full, parameters);
+}
+
 GradientDesign::GradientDesign(const DesignConfig& config, std::size_t parameters)
     : kind_(checked(config).kind), lambda_(config.lambda) {
   const auto P = static_cast<Eigen::Index>(parameters);
@@ -39,7 +39,7 @@ GradientDesign::GradientDesign(const DesignConfig& config, std::size_t parameter
     diagonal_ = Eigen::VectorXd::Constant(P, config.lambda);
     return;
   }
-  check_full(parameters);
+  check(parameters);
   cholesky_.compute(config.lambda * Eigen::MatrixXd::Identity(P, P));
 }
 
@@ -72,7 +72,7 @@ void GradientDesign::grow(std::span<const std::size_t> map) {
     diagonal_ = after;
     return;
   }
-  check_full(map.size());
+  check(map.size());
   const Eigen::MatrixXd before = cholesky_.reconstructedMatrix();
   Eigen::MatrixXd after = lambda_ * Eigen::MatrixXd::Identity(P, P);
   for (Eigen::Index i = 0; i < P; ++i) {

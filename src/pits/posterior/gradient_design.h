@@ -39,6 +39,8 @@ class GradientDesign {
 
   void state(Archive& archive) { archive(diagonal_, cholesky_); }
 
+  // Throws where the network would be too large for the design.
+  void check(std::size_t parameters) const;
   // The network has grown: directions of fresh parameters are as at the start.
   void grow(std::span<const std::size_t> map);
 

@@ -78,7 +78,7 @@ void MeanField::place(std::span<const float> theta) {
 
 void MeanField::state(Archive& archive) {
   archive(history_, optimizer_, theta_);
-  update_variance();
+  if (archive.reading()) update_variance();
 }
 
 void MeanField::update_variance() {
