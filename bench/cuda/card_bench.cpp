@@ -23,13 +23,15 @@ struct ProblemShape {
 constexpr ProblemShape problems[] = {{"statlog", 9, 7},    {"mushroom", 117, 2}, {"financial", 21, 8},
                                      {"covertype", 54, 7}, {"adult", 94, 14},    {"census", 389, 9}};
 
-// Multiplications and additions of the networks in one step of one particle: forward, and backward without the contexts.
+// Multiplications and additions of the networks in one step of one particle: forward, and backward without the
+// contexts.
 double network_operations(const Settings& s, double batch) {
   double sum = 0.0;
   for (int l = 0; l < s.network.layers; ++l) {
     const CardLayer& layer = s.network.layer[l];
     const bool last = l + 1 == s.network.layers;
-    const double weights = last ? layer.inputs : static_cast<double>(layer.inputs) * layer.outputs;  // the played action's
+    const double weights =
+        last ? layer.inputs : static_cast<double>(layer.inputs) * layer.outputs;  // the played action's
     sum += 2.0 * batch * weights * (l == 0 ? 2.0 : 3.0);
   }
   return sum;
@@ -52,8 +54,8 @@ Timing time_steps(const PiTsConfig& config, std::size_t d, std::size_t K, std::s
   PiTsConfig c = config;
   c.train_every = 1;
   c.train_steps = 5;
-  const Settings s = card_settings(c, {d, K, 1, 0}, std::max<std::size_t>(rounds, static_cast<std::size_t>(steps)),
-                                   precision);
+  const Settings s =
+      card_settings(c, {d, K, 1, 0}, std::max<std::size_t>(rounds, static_cast<std::size_t>(steps)), precision);
   std::vector<std::uint32_t> realizations(G);
   for (std::size_t g = 0; g < G; ++g) realizations[g] = static_cast<std::uint32_t>(g);
   Lockstep lockstep(s, realizations, rounds);

@@ -75,7 +75,10 @@ inline std::vector<double> plain_score(const PlainModel& model, std::span<const 
 class PlainPosterior {
  public:
   PlainPosterior(const ParticleConfig& config, std::size_t d, std::size_t K, const Address& address)
-      : config_(config), model_{config.model, d, K}, address_(address), mover_(config.flow, config.optimizer, address) {}
+      : config_(config),
+        model_{config.model, d, K},
+        address_(address),
+        mover_(config.flow, config.optimizer, address) {}
 
   Matrix<double> theta;  // (M,P)
   Matrix<double> score;  // at the last step

@@ -52,9 +52,7 @@ void check_device(const DeviceOptions& options, const Plan& plan) {
   if (!reason.empty()) throw bad_input("--device cuda: {}; --device auto runs it on the CPU", reason);
 }
 
-std::unique_ptr<Executor> make_executor_with_card() {
-  return std::make_unique<cuda::CardExecutor>(make_executor());
-}
+std::unique_ptr<Executor> make_executor_with_card() { return std::make_unique<cuda::CardExecutor>(make_executor()); }
 #else
 void check_device(const DeviceOptions&, const Plan&) {}
 

@@ -22,9 +22,10 @@ std::string library_name() { return "libcublas.so." + std::to_string(CUBLAS_VER_
 
 void* open_blas() {
   if (void* found = open_library(library_name())) return found;
-  throw CardFailure("networks of more than one hidden layer, of more than 63 units or 16 actions, linear models and "
-                    "clouds of more than 64 particles need " +
-                    library_name() + ", which the system does not find; LD_LIBRARY_PATH can name its directory");
+  throw CardFailure(
+      "networks of more than one hidden layer, of more than 63 units or 16 actions, linear models and "
+      "clouds of more than 64 particles need " +
+      library_name() + ", which the system does not find; LD_LIBRARY_PATH can name its directory");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Computes the cells of particle agents on the card, in groups of realizations that step together; other cells go to the
-// executor of the CPU.
+// Computes the cells of particle agents on the card, in groups of realizations that step together; other cells go to
+// the executor of the CPU.
 #pragma once
 
 #include <memory>

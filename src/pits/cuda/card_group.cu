@@ -15,7 +15,8 @@ bool has_second(const Settings& s) { return s.rule.rule != CardRule::sgd && s.ru
 
 int most_observations(const Settings& s, std::size_t rounds) {
   if (s.batch > 0) return s.batch;
-  return static_cast<int>(s.capacity > 0 ? std::min<std::size_t>(rounds, static_cast<std::size_t>(s.capacity)) : rounds);
+  return static_cast<int>(s.capacity > 0 ? std::min<std::size_t>(rounds, static_cast<std::size_t>(s.capacity))
+                                         : rounds);
 }
 
 // Floats or words of every array that grows with the group.

@@ -126,10 +126,8 @@ class Parameters {
     const double scale = weight_scale(layer);
     for (int o = 0; o < layer.outputs; ++o) {
       for (int i = 0; i < layer.inputs; ++i) {
-        list.push_back({.at = layer.offset + std::int64_t{o} * layer.stride + i,
-                        .rank = draws++,
-                        .centre = 0.0,
-                        .scale = scale});
+        list.push_back(
+            {.at = layer.offset + std::int64_t{o} * layer.stride + i, .rank = draws++, .centre = 0.0, .scale = scale});
       }
     }
     for (int o = 0; o < layer.outputs; ++o) {
@@ -161,8 +159,7 @@ std::string why_not_on_card(const PiTsConfig& config) {
   return {};
 }
 
-Settings card_settings(const PiTsConfig& config, const AgentSetup& setup, std::size_t rounds,
-                       CardPrecision precision) {
+Settings card_settings(const PiTsConfig& config, const AgentSetup& setup, std::size_t rounds, CardPrecision precision) {
   const ParticleConfig& c = config.posterior;
   const RewardModel model(c.model, setup.context_size, setup.actions);
   Settings s;

@@ -1,5 +1,5 @@
-// The flow of a cloud of few particles (M ≤ 64): squared distances by differences, the weights of Eq. 6 and its kin, and
-// the step of the optimiser, all in the memory of a thread block.
+// The flow of a cloud of few particles (M ≤ 64): squared distances by differences, the weights of Eq. 6 and its kin,
+// and the step of the optimiser, all in the memory of a thread block.
 #pragma once
 
 #include "pits/cuda/state.cuh"
@@ -8,8 +8,8 @@ namespace pits::cuda {
 
 constexpr int few_particles = 64;
 
-// The weights of a realization: (3,M,row) of G_j, θ_i − θ_j and θ_i − θ′_j in v_i, i running fastest, and (row) the sums
-// over j of the latter two.
+// The weights of a realization: (3,M,row) of G_j, θ_i − θ_j and θ_i − θ′_j in v_i, i running fastest, and (row) the
+// sums over j of the latter two.
 PITS_CARD_CALL constexpr int weight_floats(int particles, int row) { return (3 * particles + 1) * row; }
 
 // What a flow keeps on the card besides the group's particles and scores.
@@ -28,8 +28,8 @@ struct FlowState {
   std::int32_t* diverged;     // (G) the training step after which a parameter left the floats' safe range, or 0
 };
 
-// Parts of the parameters over which distances are summed apart: by the shape alone, so that sums run in the same order in
-// groups of any size.
+// Parts of the parameters over which distances are summed apart: by the shape alone, so that sums run in the same order
+// in groups of any size.
 int few_slices(int particles, std::int64_t stride);
 
 // The weights at the current cloud; independent of the scores.

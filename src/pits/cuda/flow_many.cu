@@ -12,8 +12,8 @@ constexpr int threads = 256;
 
 std::size_t sort_bytes(int M) {
   std::size_t bytes = 0;
-  check(cub::DeviceRadixSort::SortKeys(nullptr, bytes, static_cast<const float*>(nullptr),
-                                       static_cast<float*>(nullptr), M * M),
+  check(cub::DeviceRadixSort::SortKeys(nullptr, bytes, static_cast<const float*>(nullptr), static_cast<float*>(nullptr),
+                                       M * M),
         "sort");
   return bytes;
 }
@@ -200,7 +200,8 @@ void ManyFlow::add_products(const FlowSettings& f, int M, int P, float* score, B
   if (f.kind != CardFlow::dgf_released) {
     blas.product(shape, {weights_.data() + block, row, 0}, {centred_.data(), P, 0}, 1.0F, velocity);
   }
-  if (f.transports()) blas.product(shape, {weights_.data() + 2 * block, row, 0}, {previous_.data(), P, 0}, 1.0F, velocity);
+  if (f.transports())
+    blas.product(shape, {weights_.data() + 2 * block, row, 0}, {previous_.data(), P, 0}, 1.0F, velocity);
 }
 
 void ManyFlow::step(const Group& group, const FlowState& state, int step, Blas& blas, cudaStream_t stream) {
@@ -222,13 +223,13 @@ void ManyFlow::step(const Group& group, const FlowState& state, int step, Blas& 
       median(M, f.bandwidth.rule, medians_.data(), stream);
       if (f.transports()) {
         squared_distances(group, true, blas, stream);
-        distance_kernel<<<pairs, threads, 0, stream>>>(norm_.data(), norm_.data() + M, M, row, false,
-                                                       transport_rule(f), cost_.data(), keys_.data());
+        distance_kernel<<<pairs, threads, 0, stream>>>(norm_.data(), norm_.data() + M, M, row, false, transport_rule(f),
+                                                       cost_.data(), keys_.data());
         median(M, transport_rule(f), medians_.data() + 1, stream);
       }
       kernel_kernel<<<rows, threads, 0, stream>>>(f, medians_.data(), M, row, d2_.data(), row_sum_.data());
-      weights_kernel<<<rows, threads, 0, stream>>>(f, medians_.data(), d2_.data(), cost_.data(), row_sum_.data(), M, row,
-                                                   weights_.data(), pull_.data());
+      weights_kernel<<<rows, threads, 0, stream>>>(f, medians_.data(), d2_.data(), cost_.data(), row_sum_.data(), M,
+                                                   row, weights_.data(), pull_.data());
       check(cudaGetLastError(), "weights");
       add_products(f, M, P, score, blas, stream);
     }

@@ -22,7 +22,7 @@ class ManyFlow {
   void add_products(const FlowSettings& f, int M, int P, float* score, Blas& blas, cudaStream_t stream);
   void median(int M, CardScaleRule rule, double* out, cudaStream_t stream);
 
-  DeviceArray<float> centred_;   // θ − mean (M,stride), and θ′ − mean where the flow transports
+  DeviceArray<float> centred_;  // θ − mean (M,stride), and θ′ − mean where the flow transports
   DeviceArray<float> previous_;
   DeviceArray<float> velocity_;  // (M,stride)
   DeviceArray<float> norm_;      // (2,M) ‖·‖² of the centred rows

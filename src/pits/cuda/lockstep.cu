@@ -99,8 +99,7 @@ struct Lockstep::Card {
     while (steps > 0) {
       const int now = std::min(steps, most_steps_of_a_graph);
       const cudaGraphExec_t exec = graph({now, batch});
-      begin_training<<<1, 1, 0, main.handle>>>(group.training().data(),
-                                              {steps_done, static_cast<std::uint32_t>(seen)});
+      begin_training<<<1, 1, 0, main.handle>>>(group.training().data(), {steps_done, static_cast<std::uint32_t>(seen)});
       check(cudaGetLastError(), "begin_training");
       check(cudaGraphLaunch(exec, main.handle), "cudaGraphLaunch");
       steps_done += static_cast<std::uint32_t>(now);

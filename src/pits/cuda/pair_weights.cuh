@@ -33,7 +33,8 @@ __device__ inline bool smooths_scores(const FlowSettings& f) {
 }
 
 // p_ij, from k_ij and the row sums S.
-__device__ inline float repulsion(const FlowSettings& f, float slope, int particles, float k, float sum_i, float sum_j) {
+__device__ inline float repulsion(const FlowSettings& f, float slope, int particles, float k, float sum_i,
+                                  float sum_j) {
   const float strength = static_cast<float>(f.entropy) * slope;
   if (f.kind == CardFlow::dgf_released) return 0.0F;
   if (smooths_scores(f)) return strength * (1.0F / static_cast<float>(particles)) * k;

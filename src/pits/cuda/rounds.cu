@@ -97,10 +97,8 @@ __global__ void draw_kernel(const Group group, const CardParameter* parameters, 
   if (l >= count) return;
   const int i = blockIdx.y, g = blockIdx.z;
   const CardParameter p = parameters[l];
-  const Address address{.seed = group.seed,
-                        .realization = group.realization[g],
-                        .purpose = Purpose::initial_particles,
-                        .step = 0};
+  const Address address{
+      .seed = group.seed, .realization = group.realization[g], .purpose = Purpose::initial_particles, .step = 0};
   const std::int64_t q = i * draws + p.rank;
   float value = static_cast<float>(p.centre);
   if (p.rank >= 0 && uniform_init) {

@@ -10,8 +10,8 @@ struct Choice {
   double floor, floor_decay;
 };
 
-// Decides rounds first .. last−1 of every realization, and looks up what they pay. Between trainings the particles stand
-// still and a decision's draws have an address, so the rounds do not wait for each other.
+// Decides rounds first .. last−1 of every realization, and looks up what they pay. Between trainings the particles
+// stand still and a decision's draws have an address, so the rounds do not wait for each other.
 void play_rounds(const Group& group, const Choice& choice, int first, int last, cudaStream_t stream);
 
 // θ of every realization as RewardModel::initialise draws it.

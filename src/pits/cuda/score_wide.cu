@@ -11,24 +11,6 @@ constexpr std::size_t layer_budget = std::size_t{8} << 30;  // bytes of the laye
 // Floats of a row of a layer's outputs: the outputs, a 1, zeros.
 int output_stride(const CardLayer& layer) { return round_up(layer.outputs + 1, 4); }
 
-// Bits of a row of a layer's mask.
-std::size_t mask_bits(const CardLayer& layer) { return static_cast<std::size_t>(round_up(layer.outputs, 128)); }
-
-// Products that end with a ReLU write all their columns, so the 1 after the units must lie beyond a multiple of four; and
-// it is written once, so the shape of the minibatch must stay.
-bool rectifies(const Settings& s) {
-  bool fits = s.precision == CardPrecision::tf32 && !s.network.tanh && s.batch > 0;
-  for (int l = 0; l + 1 < s.network.layers; ++l) fits = fits && s.network.layer[l].outputs % 4 == 0;
-  return fits && s.network.layers > 1;
-}
-
-// The 1 and the zeros after the units of every row.
-__global__ void ones_kernel(int outputs, int stride, std::int64_t rows, float* z) {
-  const std::int64_t row = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-  if (row >= rows) return;
-  for (int i = outputs; i < stride; ++i) z[row * stride + i] = i == outputs ? 1.0F : 0.0F;
-}
-
 // Blocks (observation, realization).
 __global__ void gather_kernel(const Group group, int batch, int step, float* contexts, std::int32_t* played,
                               float* gained) {
@@ -138,7 +120,8 @@ __global__ void noise_kernel(const Group group, const Outputs o) {
       if (static_cast<int>(threadIdx.x) < half) part[threadIdx.x] += part[threadIdx.x + half];
       __syncthreads();
     }
-    if (threadIdx.x == 0) group.score[particle * group.network.stride + group.network.noise_offset + q] += scale * part[0];
+    if (threadIdx.x == 0)
+      group.score[particle * group.network.stride + group.network.noise_offset + q] += scale * part[0];
     __syncthreads();
   }
 }
@@ -173,18 +156,17 @@ WideScore::Sizes WideScore::sizes(const Settings& settings, int realizations, in
     const auto floats = B * static_cast<std::size_t>(output_stride(settings.network.layer[l]));
     s.layer += floats;
     s.widest = std::max(s.widest, floats);
-    if (rectifies(settings) && l + 1 < settings.network.layers) s.mask += B * mask_bits(settings.network.layer[l]) / 8;
   }
-  const std::size_t each = (s.layer + 2 * s.widest) * sizeof(float) + s.mask;
-  s.together = static_cast<int>(
-      std::clamp<std::size_t>(layer_budget / each, 1, static_cast<std::size_t>(settings.particles)));
+  const std::size_t each = (s.layer + 2 * s.widest) * sizeof(float);
+  s.together =
+      static_cast<int>(std::clamp<std::size_t>(layer_budget / each, 1, static_cast<std::size_t>(settings.particles)));
   return s;
 }
 
 std::size_t WideScore::bytes(const Settings& settings, int realizations, int most_observations) {
   const Sizes s = sizes(settings, realizations, most_observations);
   return s.batch * (static_cast<std::size_t>(settings.context_stride()) + 2) * 4 +
-         s.together * ((s.layer + 2 * s.widest) * 4 + s.mask);
+         s.together * (s.layer + 2 * s.widest) * 4;
 }
 
 WideScore::WideScore(const Settings& settings, int realizations, int most_observations)
@@ -193,27 +175,7 @@ WideScore::WideScore(const Settings& settings, int realizations, int most_observ
       played_(sizes_.batch),
       gained_(sizes_.batch),
       layers_(sizes_.together * sizes_.layer),
-      delta_{DeviceArray<float>(sizes_.together * sizes_.widest), DeviceArray<float>(sizes_.together * sizes_.widest)},
-      mask_(sizes_.together * sizes_.mask) {
-  if (!rectifies(settings)) return;
-  rectified_.emplace();
-  std::size_t before = 0;
-  const std::int64_t rows = static_cast<std::int64_t>(sizes_.together) * most_observations;
-  for (int l = 0; l + 1 < settings.network.layers; ++l) {
-    const int stride = output_stride(settings.network.layer[l]);
-    ones_kernel<<<blocks_for(static_cast<std::size_t>(rows), threads), threads>>>(
-        settings.network.layer[l].outputs, stride, rows, layers_.data() + static_cast<std::size_t>(rows) * before);
-    check(cudaGetLastError(), "ones");
-    before += static_cast<std::size_t>(stride);
-  }
-}
-
-BitsOf WideScore::above(const Group& group, int layer, int batch) const {
-  const std::size_t rows = static_cast<std::size_t>(sizes_.together) * static_cast<std::size_t>(batch);
-  std::size_t before = 0;
-  for (int l = 0; l < layer; ++l) before += rows * mask_bits(group.network.layer[l]) / 8;
-  const auto stride = static_cast<std::int64_t>(mask_bits(group.network.layer[layer]));
-  return {mask_.data() + before, stride, batch * stride};
+      delta_{DeviceArray<float>(sizes_.together * sizes_.widest), DeviceArray<float>(sizes_.together * sizes_.widest)} {
 }
 
 BatchOf WideScore::output(const Group& group, int layer, int batch) const {
@@ -235,15 +197,10 @@ void WideScore::forward(const Group& group, int realization, int first, int coun
                         cudaStream_t stream) {
   for (int l = 0; l < group.network.layers; ++l) {
     const CardLayer& layer = group.network.layer[l];
-    const BatchOf in = input(group, l, realization, batch), out = output(group, l, batch);
-    const BatchOf w = weights(group, group.theta, l, realization, first);
-    const ProductShape shape{batch, layer.rows, layer.stride, count};
-    const bool last = l + 1 == group.network.layers;
-    masked_[l] = !last && rectified_ &&
-                 rectified_->product_with_transposed(shape, in, w, out, above(group, l, batch), stream);
-    if (masked_[l]) continue;
-    blas.product_with_transposed(shape, in, w, 0.0F, out);
-    if (last) break;
+    const BatchOf out = output(group, l, batch);
+    blas.product_with_transposed({batch, layer.rows, layer.stride, count}, input(group, l, realization, batch),
+                                 weights(group, group.theta, l, realization, first), 0.0F, out);
+    if (l + 1 == group.network.layers) break;
     const std::int64_t rows = static_cast<std::int64_t>(count) * batch;
     activate_kernel<<<blocks_for(static_cast<std::size_t>(rows * out.stride / 4), threads), threads, 0, stream>>>(
         group.network.tanh, layer.outputs, out.stride, rows, out.data);
@@ -261,13 +218,8 @@ void WideScore::backward(const Group& group, int realization, int first, int cou
                             weights(group, group.score, l, realization, first));
     if (l == 0) break;
     const BatchOf below{delta_[l % 2].data(), in.stride, in.step};
-    const BatchOf w = weights(group, group.theta, l, realization, first);
-    const ProductShape shape{batch, group.network.layer[l - 1].rows, layer.rows, count};
-    if (masked_[l - 1] && rectified_->product(shape, delta, w, below, above(group, l - 1, batch), stream)) {
-      delta = below;
-      continue;
-    }
-    blas.product(shape, delta, w, 0.0F, below);
+    blas.product({batch, group.network.layer[l - 1].rows, layer.rows, count}, delta,
+                 weights(group, group.theta, l, realization, first), 0.0F, below);
     const std::int64_t rows = static_cast<std::int64_t>(count) * batch;
     slope_kernel<<<blocks_for(static_cast<std::size_t>(rows * in.stride / 4), threads), threads, 0, stream>>>(
         group.network.tanh, layer.inputs, in.stride, rows, in.data, below.data);

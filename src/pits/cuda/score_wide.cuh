@@ -1,12 +1,9 @@
-// The scores of any network, layer by layer through cuBLAS. The played action's output alone has a δ, so the output layer
-// is one more layer whose δ is zero elsewhere.
+// The scores of any network, layer by layer through cuBLAS. The played action's output alone has a δ, so the output
+// layer is one more layer whose δ is zero elsewhere.
 #pragma once
-
-#include <optional>
 
 #include "pits/cuda/blas.cuh"
 #include "pits/cuda/device_array.cuh"
-#include "pits/cuda/rectified_blas.cuh"
 #include "pits/cuda/state.cuh"
 
 namespace pits::cuda {
@@ -25,14 +22,12 @@ class WideScore {
   struct Sizes {
     int together;                      // particles on their way at once
     std::size_t batch, layer, widest;  // floats of the minibatches, of a particle's layers, of its widest one
-    std::size_t mask;                  // bytes of the bits of a particle's hidden layers; 0: no fused ReLU
   };
   static Sizes sizes(const Settings& settings, int realizations, int most_observations);
   void forward(const Group& group, int realization, int first, int count, int batch, Blas& blas, cudaStream_t stream);
   void backward(const Group& group, int realization, int first, int count, int batch, Blas& blas, cudaStream_t stream);
   BatchOf input(const Group& group, int layer, int realization, int batch) const;
   BatchOf output(const Group& group, int layer, int batch) const;
-  BitsOf above(const Group& group, int layer, int batch) const;
 
   Sizes sizes_;
   DeviceArray<float> contexts_;       // (G,B,context_stride)
@@ -40,9 +35,6 @@ class WideScore {
   DeviceArray<float> gained_;         // (G,B)
   DeviceArray<float> layers_;         // (layers; together,B,outputs+1 rounded up)
   DeviceArray<float> delta_[2];       // (together,B,widest)
-  DeviceArray<std::uint8_t> mask_;    // (hidden layers; together,B,outputs rounded up) bits: units above 0
-  std::optional<RectifiedBlas> rectified_;
-  bool masked_[most_layers] = {};  // layers whose mask the last forward pass wrote
 };
 
 }  // namespace pits::cuda

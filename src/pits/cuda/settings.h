@@ -16,9 +16,9 @@ constexpr int most_layers = 8;
 constexpr int context_slack = 448;  // floats after the last context that kernels may read and ignore
 PITS_CARD_CALL constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-// Row o of a layer holds the weights of output o, then its bias, then zeros up to `stride`, a multiple of four: an input
-// that is always 1 makes the bias one more weight, and every row starts where 16 bytes can be loaded at once. Rows of
-// zeros follow up to `rows`, a multiple of four: products of such sizes are the fast ones.
+// Row o of a layer holds the weights of output o, then its bias, then zeros up to `stride`, a multiple of four: an
+// input that is always 1 makes the bias one more weight, and every row starts where 16 bytes can be loaded at once.
+// Rows of zeros follow up to `rows`, a multiple of four: products of such sizes are the fast ones.
 struct CardLayer {
   int inputs;
   int outputs;
