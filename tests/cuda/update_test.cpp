@@ -105,7 +105,7 @@ std::vector<Case> shapes(FlowKind flow) {
     c.posterior.model.activation = Activation::tanh;
     return c;
   }();
-  add("two layers, fused ReLU", 21, 8, 2, 150).posterior.model.hidden = {64, 32};
+  add("two layers of 64 and 32", 21, 8, 2, 150).posterior.model.hidden = {64, 32};
   add("wide", 30, 3, 1, 90).posterior.model.hidden = {100};
   add("many actions", 6, 40, 1, 200);
   add("two layers, all observations", 6, 3, 2, 77) = [&] {

@@ -160,9 +160,9 @@ __device__ void load_columns(const float* from, float (&to)[Tiles]) {
   }
 }
 
-// sum(u, c) = Σ_b D(u,b) x(b,c) over the warp's share of the chunk; observations 2t and 2t+1 of a tile stand at t and t+4
-// of the summed index, and column n of tile q is column Tiles·n + q of the warp's, so that a lane's columns are one load.
-// Columns beyond the context's are read and never stored: contexts end with `context_slack` zeros.
+// sum(u, c) = Σ_b D(u,b) x(b,c) over the warp's share of the chunk; observations 2t and 2t+1 of a tile stand at t and
+// t+4 of the summed index, and column n of tile q is column Tiles·n + q of the warp's, so that a lane's columns are one
+// load. Columns beyond the context's are read and never stored: contexts end with `context_slack` zeros.
 template <class S, bool Accurate>
 __device__ void backward(const Group& group, const float* contexts, const Shared& s, int chunk,
                          float (&sum)[unit_tiles][S::tiles][4]) {
@@ -171,7 +171,7 @@ __device__ void backward(const Group& group, const float* contexts, const Shared
   if (first_column >= group.context_stride) return;
   const float* column = contexts + first_column + S::tiles * g;
   float next[S::ahead][2][S::tiles];
-  const auto load = [&](int tile, float (&to)[2][S::tiles]) {
+  const auto load = [&](int tile, float(&to)[2][S::tiles]) {
     const uint2 rounds = *reinterpret_cast<const uint2*>(s.round + chunk + 8 * tile + 2 * t);
     load_columns<S::tiles>(column + rounds.x * static_cast<std::uint32_t>(group.context_stride), to[0]);
     load_columns<S::tiles>(column + rounds.y * static_cast<std::uint32_t>(group.context_stride), to[1]);

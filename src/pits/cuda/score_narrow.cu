@@ -8,7 +8,8 @@ namespace {
 
 using namespace narrow;
 
-// Columns side by side of a row of W's gradient. What comes first brings the prior, what comes later adds to what is there.
+// Columns side by side of a row of W's gradient. What comes first brings the prior, what comes later adds to what is
+// there.
 template <int Count>
 __device__ void store_columns(const CardLayer& layer, int row, int column, const float (&x)[Count], bool add,
                               const float* theta, float* score) {
@@ -35,15 +36,15 @@ __device__ void store_units(const Group& group, int u, const float (&sum)[S::til
     float x[S::tiles];
 #pragma unroll
     for (int q = 0; q < S::tiles; ++q) x[q] = sum[q][e];
-    store_columns<S::tiles>(group.network.layer[0], 16 * u + g + 8 * (e / 2), first + S::tiles * (2 * t + e % 2), x, add,
-                            theta, score);
+    store_columns<S::tiles>(group.network.layer[0], 16 * u + g + 8 * (e / 2), first + S::tiles * (2 * t + e % 2), x,
+                            add, theta, score);
   }
 }
 
 // The gradient of W: parts of the observations are added up in order.
 template <class S>
-__device__ void store_weights(const Group& group, const Shared& s, const float (&sum)[unit_tiles][S::tiles][4], bool add,
-                              const float* theta, float* score) {
+__device__ void store_weights(const Group& group, const Shared& s, const float (&sum)[unit_tiles][S::tiles][4],
+                              bool add, const float* theta, float* score) {
   if constexpr (S::parts == 1) {
 #pragma unroll
     for (int u = 0; u < unit_tiles; ++u) store_units<S>(group, u, sum[u], add, theta, score);
