@@ -57,13 +57,13 @@ bool SparseContexts::count(const PaddedMatrix<float>& contexts) {
   for (std::size_t l = 0; l < d; ++l) {
     const std::span<const float> numbers = contexts.row(l);
     base[l] = majority(numbers);
-    Differences d = differences(numbers, base[l]);
-    const bool far = d.count > 0 && std::abs(base[l]) > largest_ratio * d.largest;
-    if (2 * d.count > numbers.size() || far) {  // no majority, or one too far away: the numbers themselves, unrounded
+    Differences found = differences(numbers, base[l]);
+    const bool far = found.count > 0 && std::abs(base[l]) > largest_ratio * found.largest;
+    if (2 * found.count > numbers.size() || far) {  // no majority, or one too far away: the numbers themselves, unrounded
       base[l] = 0.0F;
-      d = differences(numbers, 0.0F);
+      found = differences(numbers, 0.0F);
     }
-    by_column.start[l + 1] = by_column.start[l] + static_cast<std::uint32_t>(d.count);
+    by_column.start[l + 1] = by_column.start[l] + static_cast<std::uint32_t>(found.count);
     if (by_column.start[l + 1] > most) return false;
   }
   return true;
