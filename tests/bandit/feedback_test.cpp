@@ -81,6 +81,15 @@ TEST(Feedback, ARefusedRewardLeavesTheDecisionPending) {
   EXPECT_TRUE(bandit.learn(0, 1.0F));
 }
 
+// Each overdue decision says so once and waits no longer.
+TEST(Feedback, ADefaultThatTheAgentRefusesIsNamedAndBlocksNothing) {
+  Bandit bandit("bernoulli-ts", small_setup(), {.default_after = 3, .default_reward = -1.0});
+  for (int i = 0; i < 3; ++i) bandit.decide(x0);
+  expect_mentions(message_of([&] { bandit.decide(x0); }), {"default_reward", "decision 0", "-1"});
+  EXPECT_EQ(bandit.pending(), 2U);
+  EXPECT_EQ(bandit.decide(x0).id, 3U);
+}
+
 TEST(Feedback, ARewardThatNeverComesCountsAsTheDefault) {
   Bandit bandit("lin-ts", small_setup(), {.default_after = 3, .default_reward = 0.125});
   std::vector<Event> learned;

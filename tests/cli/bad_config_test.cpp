@@ -12,7 +12,7 @@ constexpr int bad = bad_data_or_config;
 
 const std::vector<BadInput> names = {
     {"Agent", "run --agent lin-t --env linear", bad, {"agent 'lin-t'", "did you mean 'lin-ts'"}},
-    {"FarAgent", "run --agent oracle --env linear", bad, {"agent 'oracle'", "Known: pi-ts, lin-ts"}},
+    {"FarAgent", "run --agent oracle --env linear", bad, {"agent 'oracle'", "Known: pi-ts, feature-ts"}},
     {"Environment", "run --agent lin-ts --env whel", bad, {"environment 'whel'", "did you mean 'wheel'"}},
     {"Preset", "run --agent pi-ts:relased --env linear", bad, {"'relased'", "did you mean 'released'"}},
     {"PresetOfNone", "run --agent lin-ts:paper --env linear", bad, {"'lin-ts' has no presets", "'paper'"}},

@@ -138,9 +138,6 @@ void check_query(const Query& query, const AgentSetup& setup) {
   if (!allowed.empty() && allowed.size() != setup.actions) {
     throw bad_input("a mask of actions has {} entries, not {}", setup.actions, allowed.size());
   }
-  if (const std::size_t rows = query.actions.features.rows(); rows != 0 && rows != setup.actions) {
-    throw bad_input("features of {} actions were expected, one row each, not {}", setup.actions, rows);
-  }
   if (query.actions.count(setup.actions) == 0) throw bad_input("no action is allowed");
 }
 

@@ -76,7 +76,12 @@ void Bandit::settle_overdue() {
   while (config_.default_after > 0) {
     const auto late = pending_.overdue(static_cast<std::uint64_t>(config_.default_after));
     if (!late) return;
-    settle(*late, *pending_.find(*late), static_cast<float>(config_.default_reward));
+    try {
+      settle(*late, *pending_.find(*late), static_cast<float>(config_.default_reward));
+    } catch (const Error& e) {
+      pending_.remove(*late);
+      throw Error(e.kind(), fmt::format("the default_reward of decision {}: {}", *late, e.what()));
+    }
   }
 }
 
@@ -107,12 +112,16 @@ void Bandit::learn(ContextView x, Action action, float reward, std::span<const f
   agent_->learn({&event, 1});
 }
 
-// The decision waits no longer even where learning throws: what was half learned is not learned twice.
-void Bandit::settle(DecisionId id, const PendingDecision& waiting, float reward) {
-  const PendingDecision decision = waiting;
-  pending_.remove(id);
+// A decision whose reward is refused goes on waiting; one that failed to be learned does not, or it might count twice.
+void Bandit::settle(DecisionId id, const PendingDecision& decision, float reward) {
   const Feedback event{.x = decision.x, .action = decision.action, .reward = reward, .id = id, .z = decision.z};
-  agent_->learn({&event, 1});
+  try {
+    agent_->learn({&event, 1});
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::input) pending_.remove(id);
+    throw;
+  }
+  pending_.remove(id);
 }
 
 void Bandit::check(const LoggedRounds& rounds) const {

@@ -84,7 +84,7 @@ class Bandit {
   Bandit(Spec spec, const AgentSetup& setup, const BanditConfig& config);
   DecisionRule rule() const { return {*agent_, setup_, config_, retired_}; }
   void settle_overdue();
-  void settle(DecisionId id, const PendingDecision& waiting, float reward);
+  void settle(DecisionId id, const PendingDecision& decision, float reward);
   void check(const LoggedRounds& rounds) const;
   void state(Archive& archive);
 

@@ -23,6 +23,10 @@ Fields fields(BanditConfig& c) {
 
 std::vector<float> features_of(const ActionSet& actions, Action action) {
   if (actions.features.size() == 0) return {};
+  if (action >= actions.features.rows()) {
+    throw bad_input("features must have a row for every action; action {} has none among {}", action,
+                    actions.features.rows());
+  }
   const std::span<const float> z = actions.features.row(action);
   return {z.begin(), z.end()};
 }
