@@ -78,7 +78,7 @@ TEST(NewActions, OfParticlesAreDrawnFromThePrior) {
   const Particles before = copy_of(agent.posterior().particles());
   agent.add_actions(1);
   const ParticlesView after = agent.posterior().particles();
-  const Layer& old = RewardModel(config.posterior.model, context_size, action_count).network().layers().back();
+  const Layer old = RewardModel(config.posterior.model, context_size, action_count).network().layers().back();
   const Layer& last = agent.posterior().model().network().layers().back();
   double sum = 0.0, squares = 0.0;
   const double n = 3000.0 * context_size;
