@@ -9,17 +9,14 @@
 #include <algorithm>
 
 #include "pits/core/error.h"
+#include "pits/core/product-inl.h"
 #include "pits/model/network.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace pits {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
-using Tag = hn::ScalableTag<float>;
-using Vector = hn::Vec<Tag>;
-
-// Writes the sums of the lanes of four vectors, each in the order of hn::SumOfLanes.
+// Writes the sums of the lanes of four vectors, each in the order of hn::SumOfLanes, which SumsOfFour does not keep.
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 HWY_INLINE void SumEach(Vector s0, Vector s1, Vector s2, Vector s3, float* HWY_RESTRICT sums) {
   const Tag d;
@@ -53,18 +50,6 @@ HWY_INLINE void SumEach(Vector s0, Vector s1, Vector s2, Vector s3, float* HWY_R
   hn::Store(hn::Add(hn::BitCast(quad, odd), hn::BitCast(quad, even)), quad, sums);
 }
 #endif
-
-// The first `count` < N lanes, the rest zero. Below AVX2 Highway's masked load touches the whole vector.
-HWY_INLINE Vector LoadFirst(const float* from, std::size_t count) {
-  const Tag d;
-#if HWY_TARGET <= HWY_AVX2
-  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
-#else
-  HWY_ALIGN float buffer[hn::MaxLanes(Tag())] = {};
-  for (std::size_t i = 0; i < count; ++i) buffer[i] = from[i];
-  return hn::Load(d, buffer);
-#endif
-}
 
 // Four rows of W against x, (n).
 HWY_INLINE void FourDots(const float* const (&row)[4], const float* HWY_RESTRICT x, std::size_t n,
