@@ -43,6 +43,7 @@ TEST_P(SavedAgent, BelievesTheSame) {
   const Bandit loaded = Bandit::from_saved(bandit.saved(), "it");
   const std::vector<float> x = {0.3F, -1.0F, 0.5F};
   std::vector<double> before(action_count), after(action_count);
+  if (!bandit.agent().draw_rewards(x, 0, before)) GTEST_SKIP() << "has no posterior to draw from";
   for (std::uint32_t draw = 0; draw < 20; ++draw) {
     ASSERT_EQ(loaded.agent().draw_rewards(x, draw, after), bandit.agent().draw_rewards(x, draw, before));
     EXPECT_EQ(after, before);

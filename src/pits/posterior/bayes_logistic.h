@@ -31,7 +31,7 @@ class BayesLogistic {
 
   void observe(const Eigen::VectorXd& x, double reward);  // reward in 0..1
   // All observations so far weigh this factor of what they did in the Gaussian posterior; the prior stays. O(d³), or
-  // O(d) where P is diagonal.
+  // O(d²) where P is diagonal.
   void discount(double factor);
 
   const Eigen::VectorXd& mean() const { return mean_; }
