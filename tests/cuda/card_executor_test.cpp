@@ -82,7 +82,8 @@ TEST(CardExecutor, SaysWhichAgentHasNoGpuVersionAndWhy) {
   const std::vector<std::pair<std::string, std::string>> list = {{"lin-ts", "no GPU version"},
                                                                  {"pi-ts,flow=gfsf", "flow=gfsf"},
                                                                  {"ensemble-sampling", "of their own"},
-                                                                 {"neural-greedy", "clip"}};
+                                                                 {"neural-greedy", "clip"},
+                                                                 {"pi-ts,model=linear,particles=46341", "46340"}};
   for (const auto& [agent, reason] : list) {
     const std::string said = without_card_version(Plan(small({"pi-ts", agent}, "")));
     EXPECT_NE(said.find(agent), std::string::npos) << said;
@@ -102,6 +103,30 @@ TEST(CardExecutor, GroupsAreTheLargestThatFit) {
   EXPECT_GT(fits, 5U);
   EXPECT_LE(lockstep_bytes(settings, fits, 2000), free - free / 20);
   EXPECT_GT(lockstep_bytes(settings, fits + 1, 2000), free - free / 20);
+}
+
+std::string said_by(const Plan& plan) {
+  try {
+    run(plan);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+// Rounds that no card holds, and more than a card numbers. Trainings are rare: their steps are listed ahead.
+TEST(CardExecutor, TooLargeARealizationIsAnErrorWithTheMemoryItNeeds) {
+  if (device_count() == 0) GTEST_SKIP() << "no GPU here";
+  ExperimentConfig config = small({"pi-ts,train_every=1000000000"}, "cuda");
+  config.realizations = 1;
+  config.steps = 2'000'000'000;
+  const std::string memory = said_by(Plan(config));
+  EXPECT_NE(memory.find("one realization needs"), std::string::npos) << memory;
+  EXPECT_NE(memory.find("GiB is free: the largest group that fits is 0"), std::string::npos) << memory;
+  RecordProperty("message", memory);
+  config.steps = 3'000'000'000;
+  const std::string rounds = said_by(Plan(config));
+  EXPECT_NE(rounds.find("3000000000 rounds: the card numbers at most 2147483647"), std::string::npos) << rounds;
 }
 
 TEST(CardExecutor, TheDeviceIsPartOfTheResolvedConfig) {

@@ -90,6 +90,8 @@ std::vector<Case> shapes(FlowKind flow) {
     c.posterior.batch = 512;
     return c;
   }();
+  add("M=12", 9, 3, 2, 60).posterior.particles = 12;
+  add("M=30", 40, 3, 1, 60).posterior.particles = 30;
   add("M=64", 5, 3, 1, 50).posterior.particles = 64;
   add("M=70", 5, 3, 2, 50).posterior.particles = 70;
   add("all observations", 12, 4, 2, 333).posterior.batch = 0;
@@ -107,6 +109,8 @@ std::vector<Case> shapes(FlowKind flow) {
   }();
   add("two layers of 64 and 32", 21, 8, 2, 150).posterior.model.hidden = {64, 32};
   add("wide", 30, 3, 1, 90).posterior.model.hidden = {100};
+  add("wider", 24, 3, 1, 90).posterior.model.hidden = {200};
+  add("widest", 10, 3, 1, 60).posterior.model.hidden = {12, 700};
   add("many actions", 6, 40, 1, 200);
   add("two layers, all observations", 6, 3, 2, 77) = [&] {
     PiTsConfig c = smooth(flow);
@@ -152,6 +156,36 @@ TEST_P(EveryFlow, OneStepInTf32IsNearTheDoubleReference) {
     const Errors errors = compare(c, CardPrecision::tf32);
     EXPECT_LT(errors.score, 3e-3) << c.name;
     EXPECT_LT(errors.move, 3e-3) << c.name;
+  }
+}
+
+// Columns of contexts that are orders of magnitude apart, each with a gradient as good as the others'.
+TEST(Lockstep, ColumnsOfAnyScaleKeepTheirGradients) {
+  NEEDS_CARD();
+  const Case c{"scales", smooth(FlowKind::ensemble), 40, 5, 2, 200};
+  Setting s(c, 11);
+  const auto scale = [](std::size_t column) { return std::pow(10.0F, static_cast<float>(column % 13) - 6.0F); };
+  for (std::size_t i = 0; i < s.contexts.size(); ++i) s.contexts[i] *= scale(i % c.d);
+  for (const CardPrecision precision : {CardPrecision::float32, CardPrecision::tf32}) {
+    const auto lockstep = on_card(c, s, precision);
+    const std::vector<float> start = lockstep->particles();
+    lockstep->train(1, c.seen);
+    const std::vector<float> scores = lockstep->scores();
+    const auto M = static_cast<std::size_t>(c.config.posterior.particles);
+    const std::size_t P = start.size() / c.G / M, units = c.config.posterior.model.hidden.front();
+    test::PlainPosterior plain(c.config.posterior, c.d, c.K, {.seed = seed, .realization = s.realization[1]});
+    plain.theta.reshape(M, P);
+    std::copy_n(start.data() + M * P, M * P, plain.theta.data());
+    plain.step(s.history(c, 1), 0);
+    for (std::size_t column = 0; column < c.d; ++column) {
+      std::vector<double> card, expected;
+      for (std::size_t i = 0; i < M * units; ++i) {
+        const std::size_t at = i / units * P + i % units * c.d + column;
+        card.push_back(scores[M * P + at]);
+        expected.push_back(plain.score.data()[at]);
+      }
+      EXPECT_LT(relative_error(card, expected), precision == CardPrecision::tf32 ? 5e-2 : 1e-4) << column;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 
 #include "pits/core/parallel.h"
@@ -13,6 +14,7 @@ namespace pits::cuda {
 namespace {
 
 constexpr std::size_t most_together = 32768;  // copies that a launch can number
+constexpr std::size_t most_rounds = std::numeric_limits<int>::max();
 
 // The agent's config where the card can run it, else the reason.
 struct Ability {
@@ -130,6 +132,7 @@ void run_on_card(const Plan& plan, const std::vector<std::size_t>& cells, const 
                  const std::atomic<bool>& stop, const RoundsDone& done) {
   const auto environment = plan.make_environment(plan.cell(cells.front()));
   const std::size_t rounds = rounds_of(plan, *environment);
+  if (rounds > most_rounds) throw bad_input("{} rounds: the card numbers at most {}", rounds, most_rounds);
   const AgentSetup setup{environment->context_size(), environment->actions(), plan.seed(), 0};
   const CardPrecision precision = plan.precision() == "float32" ? CardPrecision::float32 : CardPrecision::tf32;
   const Settings settings = card_settings(config, setup, rounds, precision);

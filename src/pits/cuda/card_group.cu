@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "pits/cuda/contexts.cuh"
 #include "pits/cuda/score_narrow.cuh"
 
 namespace pits::cuda {
 namespace {
 
 bool narrow(const Settings& s) { return is_narrow(s.network, s.context_stride()); }
+bool in_halves(const Settings& s) { return narrow(s) && s.precision == CardPrecision::tf32; }
 bool few(const Settings& s) { return s.particles <= few_particles; }
 
 bool has_first(const Settings& s) { return s.rule.rule == CardRule::adam; }
@@ -21,15 +23,19 @@ int most_observations(const Settings& s, std::size_t rounds) {
 
 // Floats or words of every array that grows with the group.
 struct Counts {
-  std::size_t rounds, contexts, rewards, cloud, partial, weights;
+  std::size_t rounds, contexts, half_contexts, scales, rewards, cloud, partial, weights;
 };
 
 Counts counts(const Settings& s, std::size_t G, std::size_t T) {
   const auto M = static_cast<std::size_t>(s.particles);
   const bool pairs = s.flow.pairs() && few(s);
   const auto slices = static_cast<std::size_t>(few_slices(s.particles, s.network.stride));
+  const auto columns = static_cast<std::size_t>(s.context_stride());
+  const std::size_t contexts = G * T * columns + context_slack;
   return {.rounds = G * T,
-          .contexts = G * T * static_cast<std::size_t>(s.context_stride()) + context_slack,
+          .contexts = contexts,
+          .half_contexts = in_halves(s) ? contexts : 0,
+          .scales = in_halves(s) ? G * columns : 0,
           .rewards = G * T * static_cast<std::size_t>(s.actions),
           .cloud = G * M * static_cast<std::size_t>(s.network.stride),
           .partial = pairs ? G * slices * 2 * M * M : 0,
@@ -48,6 +54,7 @@ std::size_t CardGroup::bytes(const Settings& s, std::size_t G, std::size_t T) {
   const Counts c = counts(s, G, T);
   const std::size_t clouds = 2 + (s.flow.transports() ? 1 : 0) + (has_first(s) ? 1 : 0) + (has_second(s) ? 1 : 0);
   std::size_t total = 4 * (2 * c.rounds + c.contexts + c.rewards + clouds * c.cloud + c.partial + c.weights + 3 * G);
+  total += 2 * c.half_contexts + 4 * c.scales;
   total += s.step_sizes.size() * sizeof(StepSize) + s.parameters.size() * sizeof(CardParameter);
   if (!narrow(s)) total += WideScore::bytes(s, static_cast<int>(G), most_observations(s, T));
   if (!few(s)) total += ManyFlow::bytes(s);
@@ -66,6 +73,8 @@ CardGroup::CardGroup(const Settings& settings, std::span<const std::uint32_t> re
   const Settings& s = settings_;
   const Counts c = counts(s, realizations.size(), rounds);
   contexts_ = DeviceArray<float>(c.contexts);
+  half_contexts_ = DeviceArray<__half>(c.half_contexts);
+  context_scale_ = DeviceArray<float>(c.scales);
   rewards_ = DeviceArray<float>(c.rewards);
   gained_ = DeviceArray<float>(c.rounds);
   played_ = DeviceArray<std::int32_t>(c.rounds);
@@ -77,6 +86,7 @@ CardGroup::CardGroup(const Settings& settings, std::span<const std::uint32_t> re
   partial_ = DeviceArray<float>(c.partial);
   weights_ = DeviceArray<float>(c.weights);
   contexts_.fill_zero();
+  half_contexts_.fill_zero();
   diverged_.fill_zero();
   training_.fill_zero();
   arrived_.fill_zero();
@@ -113,6 +123,8 @@ Group CardGroup::group_view() const {
           .seed = s.seed,
           .realization = realization_.data(),
           .contexts = contexts_.data(),
+          .half_contexts = half_contexts_.data(),
+          .context_scale = context_scale_.data(),
           .rewards = rewards_.data(),
           .played = played_.data(),
           .gained = gained_.data(),
@@ -142,6 +154,10 @@ void CardGroup::use_blas(cudaStream_t stream) {
   if (blas_) blas_->use(stream);
 }
 
+void CardGroup::prepare_contexts(cudaStream_t stream) {
+  if (half_contexts_.size() > 0) scale_contexts(group_, half_contexts_.data(), context_scale_.data(), stream);
+}
+
 void CardGroup::start_transport() {
   if (previous_.size() == 0) return;
   check(cudaMemcpy(previous_.data(), theta_.data(), theta_.size() * sizeof(float), cudaMemcpyDeviceToDevice),
@@ -154,7 +170,8 @@ void CardGroup::train_step(int step, int batch, cudaStream_t main, cudaStream_t 
   if (apart) {
     check(cudaEventRecord(fork, main), "cudaEventRecord");
     check(cudaStreamWaitEvent(beside, fork), "cudaStreamWaitEvent");
-    few_weights(group_, flow_, beside);
+    const bool by_products = settings_.precision == CardPrecision::tf32 && settings_.particles <= particles_by_products;
+    (by_products ? few_weights_by_products : few_weights)(group_, flow_, beside);
     check(cudaEventRecord(join, beside), "cudaEventRecord");
   }
   if (wide_) {

@@ -33,6 +33,8 @@ class CardGroup {
   DeviceArray<std::int32_t>& played() { return played_; }
   const DeviceArray<std::int32_t>& diverged() const { return diverged_; }
   void use_blas(cudaStream_t stream);
+  // After contexts were written, before a training.
+  void prepare_contexts(cudaStream_t stream);
   // θ′ begins where θ does.
   void start_transport();
 
@@ -43,7 +45,8 @@ class CardGroup {
   Settings settings_;
   int realizations_, rounds_;
   DeviceArray<std::uint32_t> realization_;
-  DeviceArray<float> contexts_, rewards_, gained_;
+  DeviceArray<float> contexts_, context_scale_, rewards_, gained_;
+  DeviceArray<__half> half_contexts_;
   DeviceArray<std::int32_t> played_, diverged_;
   DeviceArray<float> theta_, score_, previous_, first_, second_;
   DeviceArray<TrainingState> training_;

@@ -1,6 +1,7 @@
 #include "pits/cuda/card_settings.h"
 
 #include <cmath>
+#include <limits>
 
 namespace pits::cuda {
 namespace {
@@ -151,6 +152,7 @@ std::string why_not_on_card(const PiTsConfig& config) {
   }
   const Perturbation& p = c.perturbation;
   if (p.weights != MarkWeights::none || p.rewards || p.anchors) return "particles with data or priors of their own";
+  if (c.particles > most_particles) return fmt::format("more than {} particles", most_particles);
   if (c.keep_units < 1.0) return "dropout";
   if (c.discount < 1.0) return "discount below 1";
   if (c.model.heads > 1) return "several heads";
@@ -164,6 +166,10 @@ Settings card_settings(const PiTsConfig& config, const AgentSetup& setup, std::s
   const RewardModel model(c.model, setup.context_size, setup.actions);
   Settings s;
   s.network = card_network(c.model, model);
+  if (s.network.stride > std::numeric_limits<int>::max()) {
+    throw failed("a particle of {} numbers on the card, which takes at most {}", s.network.stride,
+                 std::numeric_limits<int>::max());
+  }
   Parameters parameters(c.model, s.network);
   s.parameters = std::move(parameters.list);
   s.draws_per_particle = parameters.draws;

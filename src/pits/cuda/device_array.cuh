@@ -41,7 +41,10 @@ class DeviceArray {
     if (size_ > 0) check(cudaMemset(data_, 0, size_ * sizeof(T)), "cudaMemset");
   }
   void write(const T* host, std::size_t n, std::size_t at = 0) {
-    if (n > 0) check(cudaMemcpy(data_ + at, host, n * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    if (n == 0) return;
+    check(cudaMemcpy(data_ + at, host, n * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    // A small copy from pageable memory returns before it has arrived, and our streams do not wait for it.
+    check(cudaStreamSynchronize(cudaStreamLegacy), "cudaMemcpy");
   }
   std::vector<T> to_host() const {
     std::vector<T> host(size_);

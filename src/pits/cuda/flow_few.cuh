@@ -1,4 +1,4 @@
-// The flow of a cloud of few particles (M ≤ 64): squared distances by differences, the weights of Eq. 6 and its kin,
+// The flow of a cloud of few particles (M ≤ 64): squared distances, the weights of Eq. 6 and its kin,
 // and the step of the optimiser, all in the memory of a thread block.
 #pragma once
 
@@ -8,8 +8,8 @@ namespace pits::cuda {
 
 constexpr int few_particles = 64;
 
-// The weights of a realization: (3,M,row) of G_j, θ_i − θ_j and θ_i − θ′_j in v_i, i running fastest, and (row) the
-// sums over j of the latter two.
+// The weights of a realization: (3,M,row) a, −p and −q of G_j, θ_i − θ_j and θ_i − θ′_j in v_i, i running fastest, and
+// (row) the sums over j of p + q.
 PITS_CARD_CALL constexpr int weight_floats(int particles, int row) { return (3 * particles + 1) * row; }
 
 // What a flow keeps on the card besides the group's particles and scores.
@@ -32,8 +32,15 @@ struct FlowState {
 // in groups of any size.
 int few_slices(int particles, std::int64_t stride);
 
-// The weights at the current cloud; independent of the scores.
+// Columns of a slice.
+PITS_CARD_CALL constexpr int few_slice_width(int particles) { return particles <= 32 ? 512 : 256; }
+
+// The weights at the current cloud, independent of the scores: by differences, and, for at most
+// `particles_by_products`, by products.
 void few_weights(const Group& group, const FlowState& flow, cudaStream_t stream);
+
+constexpr int particles_by_products = 32;
+void few_weights_by_products(const Group& group, const FlowState& flow, cudaStream_t stream);
 
 // v from the weights and scores, and the optimiser's step along it.
 void few_step(const Group& group, const FlowState& flow, int step, cudaStream_t stream);

@@ -24,8 +24,10 @@ __global__ void centre_kernel(const float* theta, const float* previous, int M, 
   const std::int64_t l = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (l >= stride) return;
   float sum = 0.0F;
+#pragma unroll 8
   for (int i = 0; i < M; ++i) sum += theta[i * stride + l];
   const float mean = sum / static_cast<float>(M);
+#pragma unroll 8
   for (int i = 0; i < M; ++i) {
     centred[i * stride + l] = theta[i * stride + l] - mean;
     if (previous != nullptr) centred_previous[i * stride + l] = previous[i * stride + l] - mean;
@@ -52,6 +54,12 @@ __global__ void norm_kernel(const float* rows, std::int64_t stride, float* norm)
   for (std::int64_t l = threadIdx.x; l < stride; l += threads) sum = fmaf(row[l], row[l], sum);
   sum = block_sum(sum);
   if (threadIdx.x == 0) norm[blockIdx.x] = sum;
+}
+
+// ‖a_i‖² as the products have it: they round every factor, and so do the distances then.
+__global__ void diagonal_kernel(const float* products, int M, int row, float* norm) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < M) norm[i] = products[static_cast<std::size_t>(i) * row + i];
 }
 
 // ‖a_i‖² + ‖b_j‖² − 2 a_i·b_j, in place of the products; exactly 0 between a row and itself. Keys: the same without
@@ -109,21 +117,26 @@ __global__ void weights_kernel(const FlowSettings f, const double* medians, cons
   if (threadIdx.x == 0) pull[i] = sum;
 }
 
-// Along velocity + pull ⊙ centred, without the latter where pull is null. Blocks (columns, particle).
+// Along velocity + pull ⊙ centred, without the latter where pull is null; four parameters a thread. Blocks (columns,
+// particle).
 __global__ void move_kernel(const Group group, const FlowState state, int g, const float* velocity, const float* pull,
                             const float* centred, int step) {
-  const std::int64_t column = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  const std::int64_t column = 4 * (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x);
   if (column >= group.network.stride) return;
   const int i = blockIdx.y;
   const std::int64_t l = i * group.network.stride + column, at = g * group.particles * group.network.stride + l;
   const std::uint32_t k = group.training->first_step + step;
-  const float before = group.theta[at];
-  const float v = pull == nullptr ? velocity[l] : fmaf(pull[i], centred[l], velocity[l]);
-  const float now = moved(state.rule, state.step_size[k], before, v, state.first + at, state.second + at);
-  if (!(fabsf(now) <= largest_parameter) && state.diverged[g] == 0) state.diverged[g] = static_cast<int>(k + 1);
-  group.theta[at] = now;
+  const float4 before = *reinterpret_cast<const float4*>(group.theta + at);
+  float4 v = *reinterpret_cast<const float4*>(velocity + l);
+  if (pull != nullptr) {
+    const float4 y = *reinterpret_cast<const float4*>(centred + l);
+    v = {fmaf(pull[i], y.x, v.x), fmaf(pull[i], y.y, v.y), fmaf(pull[i], y.z, v.z), fmaf(pull[i], y.w, v.w)};
+  }
+  const float4 now = moved_four(state, state.step_size[k], before, v, at);
+  if (!safe(now) && state.diverged[g] == 0) state.diverged[g] = static_cast<int>(k + 1);
+  *reinterpret_cast<float4*>(group.theta + at) = now;
   if (state.flow.transports() && (k + 1) % state.flow.inner_steps == 0) {
-    state.previous[at] = state.flow.inner_steps > 1 ? now : before;
+    *reinterpret_cast<float4*>(state.previous + at) = state.flow.inner_steps > 1 ? now : before;
   }
 }
 
@@ -178,11 +191,17 @@ void ManyFlow::median(int M, CardScaleRule rule, double* out, cudaStream_t strea
 void ManyFlow::squared_distances(const Group& group, bool to_previous, Blas& blas, cudaStream_t stream) {
   const int M = group.particles, row = round_up(M, 4), P = static_cast<int>(group.network.stride);
   const DeviceArray<float>& other = to_previous ? previous_ : centred_;
-  float* norms = norm_.data() + (to_previous ? M : 0);
-  norm_kernel<<<static_cast<unsigned>(M), threads, 0, stream>>>(other.data(), P, norms);
-  check(cudaGetLastError(), "norms");
+  if (to_previous) {
+    norm_kernel<<<static_cast<unsigned>(M), threads, 0, stream>>>(other.data(), P, norm_.data() + M);
+    check(cudaGetLastError(), "norms");
+  }
   blas.product_with_transposed({M, M, P, 1}, {centred_.data(), P, 0}, {other.data(), P, 0}, 0.0F,
                                {(to_previous ? cost_ : d2_).data(), row, 0});
+  if (!to_previous) {
+    diagonal_kernel<<<blocks_for(static_cast<std::size_t>(M), threads), threads, 0, stream>>>(d2_.data(), M, row,
+                                                                                              norm_.data());
+    check(cudaGetLastError(), "norms");
+  }
 }
 
 // velocity = a · G − p · y − q · y′
@@ -233,7 +252,7 @@ void ManyFlow::step(const Group& group, const FlowState& state, int step, Blas& 
       check(cudaGetLastError(), "weights");
       add_products(f, M, P, score, blas, stream);
     }
-    const dim3 blocks(blocks_for(static_cast<std::size_t>(P), threads), rows);
+    const dim3 blocks(blocks_for(static_cast<std::size_t>(P) / 4, threads), rows);
     move_kernel<<<blocks, threads, 0, stream>>>(group, state, g, f.pairs() ? velocity_.data() : score,
                                                 f.pairs() ? pull_.data() : nullptr, centred_.data(), step);
     check(cudaGetLastError(), "move");

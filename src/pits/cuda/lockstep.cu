@@ -1,6 +1,7 @@
 #include "pits/cuda/lockstep.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 
 #include "pits/cuda/card_group.cuh"
@@ -51,6 +52,7 @@ struct Lockstep::Card {
   Stream main, beside;
   std::map<Recording, cudaGraphExec_t> graphs;
   std::size_t next_round = 0;
+  std::atomic<bool> contexts_changed = false;
   std::uint32_t steps_done = 0;
 
   Card(const Settings& settings, std::span<const std::uint32_t> realizations, std::size_t rounds)
@@ -96,6 +98,10 @@ struct Lockstep::Card {
 
   void train(int steps, std::size_t seen) {
     const int batch = group.batch_after(seen);
+    if (contexts_changed.exchange(false)) {
+      wait_for_card();
+      group.prepare_contexts(main.handle);
+    }
     while (steps > 0) {
       const int now = std::min(steps, most_steps_of_a_graph);
       const cudaGraphExec_t exec = graph({now, batch});
@@ -138,6 +144,7 @@ void Lockstep::set_rounds(std::size_t g, std::span<const float> contexts, std::s
   }
   card_->group.contexts().write(rows.data(), rows.size(), g * rows.size());
   card_->group.rewards().write(rewards.data(), rewards.size(), g * rewards.size());
+  card_->contexts_changed = true;
 }
 
 std::size_t Lockstep::advance() {

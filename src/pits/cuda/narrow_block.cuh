@@ -13,76 +13,72 @@ constexpr int most_actions = 16;
 constexpr int output_stride = 72;  // of a row of output weights in shared memory: rows of other actions, other banks
 constexpr int own_tiles = 2;       // tiles of eight observations that a warp carries forward
 constexpr int most_columns = 448;
+constexpr int most_warps = 16;       // of a multiprocessor: 128 registers a thread
 constexpr int drawn_together = 512;  // observations of a minibatch that are looked up at once
 
-// How the warps of a block share the work. Forward, each carries its own observations. Backward, Columns warps side by
-// side own Tiles tiles of eight columns each, and the rest take parts of the observations. Actions: tiles of eight.
-template <int Warps, int Columns, int Tiles, int Actions>
+// How the warps of a block share the work. Forward, each carries its own observations, Passes times. Backward, Columns
+// warps side by side own Tiles tiles of eight columns each, and the rest take parts of the observations. Actions: tiles
+// of eight. Keeps: sums stay in registers from chunk to chunk.
+template <int Warps, int Columns, int Tiles, int Actions, int Passes, bool Keeps>
 struct Split {
-  static constexpr int warps = Warps, columns = Columns, tiles = Tiles, actions = Actions;
+  static constexpr int warps = Warps, columns = Columns, tiles = Tiles, actions = Actions, passes = Passes;
+  static constexpr bool keeps = Keeps;
   static constexpr int threads = 32 * Warps;
-  static constexpr int chunk = 8 * own_tiles * Warps;  // observations on their way together
+  static constexpr int blocks = most_warps / Warps;             // of a multiprocessor
+  static constexpr int chunk = 8 * own_tiles * Warps * Passes;  // observations on their way together
   static constexpr int parts = Warps / Columns;
-  static constexpr int ahead = Tiles <= 2 ? 2 : 1;  // loads on their way while products are formed
-  static constexpr bool keeps = Tiles <= 2;         // sums stay in registers from chunk to chunk
+  static constexpr int most_columns = 8 * Columns * Tiles;
   static_assert(drawn_together % chunk == 0);
 };
 
-// Shared memory: W (units, columns) as fragments, V (most_actions, output_stride), the fragments of D (chunk · units),
-// the rounds, actions and rewards of drawn_together observations, 1/σ² of each action, sums of the noise's gradient. D
-// also holds what warps add up: at most as much.
+// Shared memory: W (units, columns) and D (chunk · units) as fragments of the products' type, V (most_actions,
+// output_stride), the rounds, actions and rewards of drawn_together observations, 1/σ² of each action, sums of the
+// noise's gradient. D also holds what warps add up: at most as much.
 struct Shared {
-  float4* W;  // of tile m of units and eight columns k: (k, m, lane)
+  float4* W;  // fragments (columns, tiles of units, lane)
+  float4* D;  // fragments (observations, tiles of units, lane)
   float* V;
-  float4* D;
   std::uint32_t* round;
   std::int32_t* action;  // negative: beyond the minibatch
   float* reward;
   float* precision;
-  float* noise;  // (warps, most_actions)
+  float* noise;            // (warps, most_actions)
+  float* largest;          // (warps)
+  std::int32_t* exponent;  // (chunk/16) of the fragments of D
 };
 
-template <class S>
+template <class S, class Products>
 constexpr std::size_t shared_bytes(int columns) {
-  static_assert(S::parts == 1 || unit_tiles * S::tiles <= 8, "the parts do not fit into D");
-  const std::size_t floats = static_cast<std::size_t>(units) * columns + most_actions * output_stride +
-                             S::chunk * units + 3 * drawn_together + most_actions + S::warps * most_actions;
-  return floats * sizeof(float);
+  static_assert(S::parts == 1 || S::warps * unit_tiles * S::tiles * 512 <= S::chunk * units * Products::bytes,
+                "the parts do not fit into D");
+  static_assert(S::warps * unit_tiles * S::actions * 512 <= S::chunk * units * Products::bytes,
+                "the gradients of the outputs do not fit into D");
+  const std::size_t fragments = static_cast<std::size_t>(units) * (columns + S::chunk) * Products::bytes;
+  const std::size_t words = most_actions * output_stride + 3 * drawn_together + most_actions + S::warps * most_actions +
+                            most_warps + S::chunk / 16;
+  return fragments + words * 4;
 }
 
-template <class S>
-__device__ Shared carve(float* memory, int columns) {
+template <class S, class Products>
+__device__ Shared carve(float4* memory, int columns) {
   Shared s{};
-  s.W = reinterpret_cast<float4*>(memory);
-  s.V = memory + units * columns;
-  s.D = reinterpret_cast<float4*>(s.V + most_actions * output_stride);
-  s.round = reinterpret_cast<std::uint32_t*>(s.D + S::chunk * units / 4);
+  s.W = memory;
+  s.D = s.W + units * columns * Products::bytes / 16;
+  s.V = reinterpret_cast<float*>(s.D + S::chunk * units * Products::bytes / 16);
+  s.round = reinterpret_cast<std::uint32_t*>(s.V + most_actions * output_stride);
   s.action = reinterpret_cast<std::int32_t*>(s.round + drawn_together);
   s.reward = reinterpret_cast<float*>(s.action + drawn_together);
   s.precision = s.reward + drawn_together;
   s.noise = s.precision + most_actions;
+  s.largest = s.noise + S::warps * most_actions;
+  s.exponent = reinterpret_cast<std::int32_t*>(s.largest + most_warps);
   return s;
 }
 
-template <class S, bool Accurate>
-__device__ void load_weights(const Group& group, const float* theta, int columns, const Shared& s) {
-  const CardLayer& hidden = group.network.layer[0];
+// V and 1/σ².
+template <class S>
+__device__ void load_outputs(const Group& group, const float* theta, const Shared& s) {
   const CardLayer& output = group.network.layer[1];
-  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const auto two = [&](int row, int column) {
-    if (row < hidden.outputs && column < hidden.stride) {
-      return *reinterpret_cast<const float2*>(theta + hidden.offset + row * hidden.stride + column);
-    }
-    // The unit that is always 1: of the input that is 1, so much that f of it is 1.
-    const float one = row == hidden.outputs ? (group.network.tanh ? 32.0F : 1.0F) : 0.0F;
-    return float2{column == hidden.inputs ? one : 0.0F, column + 1 == hidden.inputs ? one : 0.0F};
-  };
-  for (int i = threadIdx.x / 32; i < columns / 8 * unit_tiles; i += S::warps) {
-    const int k = i / unit_tiles, m = i % unit_tiles, column = 16 * (k / 2) + 4 * t + 2 * (k % 2);
-    const float2 above = two(16 * m + g, column), below = two(16 * m + g + 8, column);
-    s.W[i * 32 + lane] = {storable<Accurate>(above.x), storable<Accurate>(below.x), storable<Accurate>(above.y),
-                          storable<Accurate>(below.y)};
-  }
   for (int i = threadIdx.x; i < most_actions * output_stride; i += S::threads) {
     const int row = i / output_stride, column = i % output_stride;
     const bool inside = row < output.outputs && column < output.stride;

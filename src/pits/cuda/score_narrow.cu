@@ -1,6 +1,8 @@
 #include "pits/cuda/score_narrow.cuh"
 
 #include "pits/cuda/device_array.cuh"
+#include "pits/cuda/narrow_floats.cuh"
+#include "pits/cuda/narrow_halves.cuh"
 #include "pits/cuda/narrow_passes.cuh"
 
 namespace pits::cuda {
@@ -10,44 +12,45 @@ using namespace narrow;
 
 // Columns side by side of a row of W's gradient. What comes first brings the prior, what comes later adds to what is
 // there.
-template <int Count>
-__device__ void store_columns(const CardLayer& layer, int row, int column, const float (&x)[Count], bool add,
-                              const float* theta, float* score) {
+template <int Count, class Products>
+__device__ void store_columns(const CardLayer& layer, const Products& products, int row, int column,
+                              const float (&x)[Count], bool add, const float* theta, float* score) {
   if (row >= layer.outputs) return;
   const float factor = add ? 1.0F : -layer.prior_precision;
   const float* there = (add ? score : theta) + layer.offset + static_cast<std::int64_t>(row) * layer.stride + column;
   float* to = score + layer.offset + static_cast<std::int64_t>(row) * layer.stride + column;
 #pragma unroll
-  for (int i = 0; i < Count; i += 2) {
+  for (int i = 0; i < Count; i += 4) {
     if (column + i >= layer.stride) return;
-    const float2 two = *reinterpret_cast<const float2*>(there + i);
-    *reinterpret_cast<float2*>(to + i) = {fmaf(factor, two.x, x[i]), fmaf(factor, two.y, x[i + 1])};
+    const float4 four = *reinterpret_cast<const float4*>(there + i), scale = products.column_scales(column + i);
+    *reinterpret_cast<float4*>(to + i) = {
+        fmaf(factor, four.x, scale.x * x[i]), fmaf(factor, four.y, scale.y * x[i + 1]),
+        fmaf(factor, four.z, scale.z * x[i + 2]), fmaf(factor, four.w, scale.w * x[i + 3])};
   }
 }
 
-// A tile of units of the warp's columns: what backward() summed.
-template <class S>
-__device__ void store_units(const Group& group, int u, const float (&sum)[S::tiles][4], bool add, const float* theta,
-                            float* score) {
+// A tile of units of the warp's columns: what backward() summed. A lane's columns of a row lie side by side.
+template <class S, class Products>
+__device__ void store_units(const Group& group, const Products& products, int u, const float (&sum)[S::tiles][4],
+                            bool add, const float* theta, float* score) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-  const int first = warp % S::columns * S::tiles * 8;
 #pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    float x[S::tiles];
+  for (int half = 0; half < 2; ++half) {
+    float x[2 * S::tiles];
 #pragma unroll
-    for (int q = 0; q < S::tiles; ++q) x[q] = sum[q][e];
-    store_columns<S::tiles>(group.network.layer[0], 16 * u + g + 8 * (e / 2), first + S::tiles * (2 * t + e % 2), x,
-                            add, theta, score);
+    for (int i = 0; i < 2 * S::tiles; ++i) x[i] = products.sum_scale() * sum[i % S::tiles][2 * half + i / S::tiles];
+    store_columns(group.network.layer[0], products, 16 * u + g + 8 * half,
+                  warp % S::columns * S::tiles * 8 + 2 * S::tiles * t, x, add, theta, score);
   }
 }
 
 // The gradient of W: parts of the observations are added up in order.
-template <class S>
-__device__ void store_weights(const Group& group, const Shared& s, const float (&sum)[unit_tiles][S::tiles][4],
-                              bool add, const float* theta, float* score) {
+template <class S, class Products>
+__device__ void store_weights(const Group& group, const Products& products, const Shared& s,
+                              const float (&sum)[unit_tiles][S::tiles][4], bool add, const float* theta, float* score) {
   if constexpr (S::parts == 1) {
 #pragma unroll
-    for (int u = 0; u < unit_tiles; ++u) store_units<S>(group, u, sum[u], add, theta, score);
+    for (int u = 0; u < unit_tiles; ++u) store_units<S>(group, products, u, sum[u], add, theta, score);
   } else {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     constexpr int items = unit_tiles * S::tiles;
@@ -67,7 +70,7 @@ __device__ void store_weights(const Group& group, const Shared& s, const float (
           total[q][0] += x.x, total[q][1] += x.y, total[q][2] += x.z, total[q][3] += x.w;
         }
       }
-      store_units<S>(group, u, total, add, theta, score);
+      store_units<S>(group, products, u, total, add, theta, score);
     }
   }
 }
@@ -118,21 +121,22 @@ __device__ void store_outputs(const Group& group, const Shared& s, const float (
   }
 }
 
-template <class S, bool Accurate>
-__global__ void __launch_bounds__(S::threads, S::warps == 8 ? 2 : 1) score_kernel(const Group group, int step) {
+template <class S, template <class> class Type>
+__global__ void __launch_bounds__(S::threads, S::blocks) score_kernel(const Group group, int step) {
   extern __shared__ float4 memory[];
-  const int columns = group.context_stride;
-  const Shared s = carve<S>(reinterpret_cast<float*>(memory), columns);
+  using Products = Type<S>;
+  const Shared s = carve<S, Products>(memory, group.context_stride);
   const int realization = blockIdx.x / group.particles;
   const float* theta = group.theta + blockIdx.x * group.network.stride;
   float* score = group.score + blockIdx.x * group.network.stride;
-  const float* contexts = group.contexts + static_cast<std::size_t>(realization) * group.rounds * columns;
 
   const std::uint32_t seen = group.training->seen;
   const std::uint32_t n = kept(group, seen);
   const std::uint32_t batch = group.batch == 0 ? n : static_cast<std::uint32_t>(group.batch);
   const float scale = likelihood_scale(group, n, batch);
-  load_weights<S, Accurate>(group, theta, columns, s);
+  Products products(group, realization, s);
+  products.load_weights(theta);
+  load_outputs<S>(group, theta, s);
 
   float output_gradient[unit_tiles][S::actions][4] = {};
   float noise[S::actions] = {};
@@ -145,49 +149,56 @@ __global__ void __launch_bounds__(S::threads, S::warps == 8 ? 2 : 1) score_kerne
       draw_observations<S>(group, realization, group.training->first_step + step, seen, first, batch, s);
       __syncthreads();
     }
-    {
+#pragma unroll 1
+    for (int pass = 0; pass < S::passes; ++pass) {
+      const int own = chunk + (pass * S::warps + static_cast<int>(threadIdx.x) / 32) * 8 * own_tiles;
       float h[unit_tiles][own_tiles][4] = {};
-      forward<Accurate>(group, contexts, columns, s, chunk, h);
+      products.forward(own, h);
       activate(group.network.tanh, h);
 #pragma unroll
       for (int tile = 0; tile < own_tiles; ++tile) {
-        through_output<S, Accurate>(group, scale, s, chunk, tile, h, output_gradient, noise);
+        through_output<S, Products::accurate>(group, scale, s, own, tile, h, output_gradient, noise);
       }
+      products.store(own, h);
     }
     __syncthreads();
     if constexpr (S::keeps) {
-      backward<S, Accurate>(group, contexts, s, chunk, kept_sum);
+      products.backward(chunk, kept_sum);
     } else {
       float sum[unit_tiles][S::tiles][4] = {};
-      backward<S, Accurate>(group, contexts, s, chunk, sum);
-      store_weights<S>(group, s, sum, first > 0, theta, score);
+      products.start_sum();
+      products.backward(chunk, sum);
+      store_weights<S>(group, products, s, sum, first > 0, theta, score);
     }
   }
-  if constexpr (S::keeps) store_weights<S>(group, s, kept_sum, false, theta, score);
+  if constexpr (S::keeps) store_weights<S>(group, products, s, kept_sum, false, theta, score);
   store_outputs<S>(group, s, output_gradient, noise, theta, score);
 }
 
-template <class S, bool Accurate>
+template <class S, template <class> class Type>
 void launch(const Group& group, int step, cudaStream_t stream) {
-  const auto kernel = score_kernel<S, Accurate>;
-  const std::size_t bytes = shared_bytes<S>(group.context_stride);
+  const auto kernel = score_kernel<S, Type>;
+  const std::size_t bytes = shared_bytes<S, Type<S>>(group.context_stride);
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
         "score: shared memory");
-  const auto blocks = static_cast<unsigned>(group.realizations * group.particles);
+  const auto blocks = static_cast<unsigned>(group.realizations) * static_cast<unsigned>(group.particles);
   kernel<<<blocks, S::threads, bytes, stream>>>(group, step);
   check(cudaGetLastError(), "score");
 }
 
 // The fewest accumulators that cover the columns: 8 · Columns · Tiles of them.
-template <int Actions, bool Accurate>
+template <int Actions, bool Accurate, template <class> class Products>
 void launch_for(const Group& group, int step, cudaStream_t stream) {
+  // As measured: with two tiles of actions, sums kept in registers would leave too few for the rest.
+  constexpr bool keeps = Accurate || Actions == 1;
+  constexpr int passes = Accurate ? 1 : keeps ? 2 : 4, wide_passes = Accurate ? 1 : 2;
   const int columns = group.context_stride;
-  if (columns <= 16) return launch<Split<8, 1, 2, Actions>, Accurate>(group, step, stream);
-  if (columns <= 32) return launch<Split<8, 2, 2, Actions>, Accurate>(group, step, stream);
-  if (columns <= 64) return launch<Split<8, 4, 2, Actions>, Accurate>(group, step, stream);
-  if (columns <= 128) return launch<Split<8, 8, 2, Actions>, Accurate>(group, step, stream);
-  if (columns <= 256) return launch<Split<16, 16, 2, Actions>, Accurate>(group, step, stream);
-  return launch<Split<16, 16, 4, Actions>, Accurate>(group, step, stream);
+  if (columns <= 16) return launch<Split<8, 1, 2, Actions, passes, keeps>, Products>(group, step, stream);
+  if (columns <= 32) return launch<Split<8, 2, 2, Actions, passes, keeps>, Products>(group, step, stream);
+  if (columns <= 64) return launch<Split<8, 4, 2, Actions, passes, keeps>, Products>(group, step, stream);
+  if (columns <= 128) return launch<Split<8, 8, 2, Actions, passes, keeps>, Products>(group, step, stream);
+  if (columns <= 256) return launch<Split<16, 16, 2, Actions, wide_passes, Accurate>, Products>(group, step, stream);
+  launch<Split<16, 16, 4, Actions, wide_passes, false>, Products>(group, step, stream);
 }
 
 }  // namespace
@@ -200,9 +211,9 @@ bool is_narrow(const CardNetwork& network, int context_stride) {
 void score_narrow(const Group& group, CardPrecision precision, int step, cudaStream_t stream) {
   const bool few = group.actions <= 8;
   if (precision == CardPrecision::float32) {
-    return few ? launch_for<1, true>(group, step, stream) : launch_for<2, true>(group, step, stream);
+    return few ? launch_for<1, true, Floats>(group, step, stream) : launch_for<2, true, Floats>(group, step, stream);
   }
-  few ? launch_for<1, false>(group, step, stream) : launch_for<2, false>(group, step, stream);
+  few ? launch_for<1, false, Halves>(group, step, stream) : launch_for<2, false, Halves>(group, step, stream);
 }
 
 }  // namespace pits::cuda

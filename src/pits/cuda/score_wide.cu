@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pits/cuda/wide_outputs.cuh"
+
 namespace pits::cuda {
 namespace {
 
@@ -35,24 +37,27 @@ __global__ void gather_kernel(const Group group, int batch, int step, float* con
   }
 }
 
-// score = ∇ log p0; the gradients of the likelihood are added later.
+// score = ∇ log p0, four parameters a thread; the gradients of the likelihood are added later.
 __global__ void prior_kernel(const Group group) {
-  const std::int64_t at = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  const std::int64_t at = 4 * (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x);
   if (at >= group.network.stride) return;
   const CardNetwork& network = group.network;
-  float precision = 0.0F, centre = 0.0F;
+  float precision = 0.0F;
   for (int l = 0; l < network.layers; ++l) {
     if (at >= network.layer[l].offset) precision = network.layer[l].prior_precision;
   }
-  if (network.noise_parameters > 0 && at >= network.noise_offset) {
-    const bool noise = at < network.noise_offset + network.noise_parameters;
-    precision = noise ? group.noise_prior : 0.0F;
-    centre = noise ? group.noise_centre : 0.0F;
-  }
   const std::int64_t particle = blockIdx.y + static_cast<std::int64_t>(blockIdx.z) * gridDim.y;
-  if (particle >= static_cast<std::int64_t>(group.realizations) * group.particles) return;
   const std::int64_t index = particle * network.stride + at;
-  group.score[index] = -precision * (group.theta[index] - centre);
+  const float4 theta = *reinterpret_cast<const float4*>(group.theta + index);
+  float4 score = {-precision * theta.x, -precision * theta.y, -precision * theta.z, -precision * theta.w};
+  if (network.noise_parameters > 0 && at >= network.noise_offset) {
+    const auto of_noise = [&](int i, float x) {
+      return at + i < network.noise_offset + network.noise_parameters ? -group.noise_prior * (x - group.noise_centre)
+                                                                      : 0.0F;
+    };
+    score = {of_noise(0, theta.x), of_noise(1, theta.y), of_noise(2, theta.z), of_noise(3, theta.w)};
+  }
+  *reinterpret_cast<float4*>(group.score + index) = score;
 }
 
 __global__ void activate_kernel(bool tanh, int outputs, int stride, std::int64_t rows, float* z) {
@@ -86,58 +91,23 @@ __global__ void slope_kernel(bool tanh, int outputs, int stride, std::int64_t ro
   *reinterpret_cast<float4*>(delta + index) = four;
 }
 
-__device__ float precision_of(const Group& group, const float* theta, int action) {
-  if (group.network.noise_parameters == 0) return group.noise_precision;
-  return expf(-2.0F * theta[group.network.noise_offset + (group.network.noise_parameters == 1 ? 0 : action)]);
-}
-
-// What one output layer needs to become δ.
-struct Outputs {
-  float* out;  // (count,B,stride)
-  int stride, batch, realization, first;
-  const std::int32_t* played;
-  const float* gained;
-};
-
-// ∂/∂log σ, Σ_b (r − m)²/σ² − 1: a block a particle, its threads added up in a fixed order.
-__global__ void noise_kernel(const Group group, const Outputs o) {
-  __shared__ float part[threads];
-  const std::int64_t particle = static_cast<std::int64_t>(o.realization) * group.particles + o.first + blockIdx.x;
-  const float* theta = group.theta + particle * group.network.stride;
-  const float scale = likelihood_scale(group, kept(group, group.training->seen), o.batch);
-  for (int q = 0; q < group.network.noise_parameters; ++q) {
-    float sum = 0.0F;
-    for (int b = threadIdx.x; b < o.batch; b += threads) {
-      const int a = o.played[static_cast<std::size_t>(o.realization) * o.batch + b];
-      if (group.network.noise_parameters > 1 && a != q) continue;
-      const float m = o.out[(static_cast<std::size_t>(blockIdx.x) * o.batch + b) * o.stride + a];
-      const float e = o.gained[static_cast<std::size_t>(o.realization) * o.batch + b] - m;
-      sum += e * e * precision_of(group, theta, a) - 1.0F;
-    }
-    part[threadIdx.x] = sum;
-    __syncthreads();
-    for (int half = threads / 2; half > 0; half /= 2) {
-      if (static_cast<int>(threadIdx.x) < half) part[threadIdx.x] += part[threadIdx.x + half];
-      __syncthreads();
-    }
-    if (threadIdx.x == 0)
-      group.score[particle * group.network.stride + group.network.noise_offset + q] += scale * part[0];
-    __syncthreads();
+// Wᵀ (inputs,rows) of a layer, for products whose factors both run along the summed index: tensor cores read TF32 no
+// other way. Blocks (inputs, rows, particle) of 32×32.
+__global__ void transpose_kernel(const float* W, int stride, std::int64_t step, int rows, int inputs, float* out) {
+  __shared__ float tile[32][33];
+  const float* from = W + blockIdx.z * step;
+  const int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
+  for (int i = 0; i < 32; i += 8) {
+    if (row + i < rows && column < inputs)
+      tile[threadIdx.y + i][threadIdx.x] = from[static_cast<std::int64_t>(row + i) * stride + column];
   }
-}
-
-// The outputs become their δ. Blocks (observations, particle).
-__global__ void delta_kernel(const Group group, const Outputs o) {
-  const int b = blockIdx.x * blockDim.x + threadIdx.x;
-  if (b >= o.batch) return;
-  const std::int64_t particle = static_cast<std::int64_t>(o.realization) * group.particles + o.first + blockIdx.y;
-  const float* theta = group.theta + particle * group.network.stride;
-  float* out = o.out + (static_cast<std::size_t>(blockIdx.y) * o.batch + b) * o.stride;
-  const std::size_t at = static_cast<std::size_t>(o.realization) * o.batch + b;
-  const int a = o.played[at];
-  const float scale = likelihood_scale(group, kept(group, group.training->seen), o.batch);
-  const float delta = output_delta(group, scale, precision_of(group, theta, a), o.gained[at], out[a]);
-  for (int i = 0; i < o.stride; ++i) out[i] = i == a ? delta : 0.0F;
+  __syncthreads();
+  const int to_row = blockIdx.x * 32 + threadIdx.y, to_column = blockIdx.y * 32 + threadIdx.x;
+  float* to = out + blockIdx.z * static_cast<std::int64_t>(rows) * inputs;
+  for (int i = 0; i < 32; i += 8) {
+    if (to_row + i < inputs && to_column < rows)
+      to[static_cast<std::int64_t>(to_row + i) * rows + to_column] = tile[threadIdx.x][threadIdx.y + i];
+  }
 }
 
 BatchOf weights(const Group& group, float* of, int layer, int realization, int first) {
@@ -157,7 +127,16 @@ WideScore::Sizes WideScore::sizes(const Settings& settings, int realizations, in
     s.layer += floats;
     s.widest = std::max(s.widest, floats);
   }
-  const std::size_t each = (s.layer + 2 * s.widest) * sizeof(float);
+  const int layers = settings.network.layers;
+  if (layers > 1 && bias_apart(settings.network.layer[layers - 2])) {
+    s.sums = observation_slabs(most_observations) *
+             static_cast<std::size_t>(output_stride(settings.network.layer[layers - 2]));
+  }
+  for (int l = 1; l + 1 < layers; ++l) {
+    const CardLayer& layer = settings.network.layer[l];
+    s.transposed = std::max(s.transposed, static_cast<std::size_t>(layer.rows) * settings.network.layer[l - 1].rows);
+  }
+  const std::size_t each = s.floats() * sizeof(float);
   s.together =
       static_cast<int>(std::clamp<std::size_t>(layer_budget / each, 1, static_cast<std::size_t>(settings.particles)));
   return s;
@@ -165,8 +144,7 @@ WideScore::Sizes WideScore::sizes(const Settings& settings, int realizations, in
 
 std::size_t WideScore::bytes(const Settings& settings, int realizations, int most_observations) {
   const Sizes s = sizes(settings, realizations, most_observations);
-  return s.batch * (static_cast<std::size_t>(settings.context_stride()) + 2) * 4 +
-         s.together * (s.layer + 2 * s.widest) * 4;
+  return s.batch * (static_cast<std::size_t>(settings.context_stride()) + 2) * 4 + s.together * s.floats() * 4;
 }
 
 WideScore::WideScore(const Settings& settings, int realizations, int most_observations)
@@ -175,8 +153,9 @@ WideScore::WideScore(const Settings& settings, int realizations, int most_observ
       played_(sizes_.batch),
       gained_(sizes_.batch),
       layers_(sizes_.together * sizes_.layer),
-      delta_{DeviceArray<float>(sizes_.together * sizes_.widest), DeviceArray<float>(sizes_.together * sizes_.widest)} {
-}
+      delta_{DeviceArray<float>(sizes_.together * sizes_.widest), DeviceArray<float>(sizes_.together * sizes_.widest)},
+      sums_(sizes_.together * sizes_.sums),
+      transposed_(sizes_.together * sizes_.transposed) {}
 
 BatchOf WideScore::output(const Group& group, int layer, int batch) const {
   std::size_t before = 0;
@@ -195,12 +174,13 @@ BatchOf WideScore::input(const Group& group, int layer, int realization, int bat
 
 void WideScore::forward(const Group& group, int realization, int first, int count, int batch, Blas& blas,
                         cudaStream_t stream) {
-  for (int l = 0; l < group.network.layers; ++l) {
+  const int layers = group.network.layers, last = layers == 1 ? 0 : layers - 2;
+  for (int l = 0; l <= last; ++l) {
     const CardLayer& layer = group.network.layer[l];
     const BatchOf out = output(group, l, batch);
     blas.product_with_transposed({batch, layer.rows, layer.stride, count}, input(group, l, realization, batch),
                                  weights(group, group.theta, l, realization, first), 0.0F, out);
-    if (l + 1 == group.network.layers) break;
+    if (l == last) break;  // outputs() takes it from here
     const std::int64_t rows = static_cast<std::int64_t>(count) * batch;
     activate_kernel<<<blocks_for(static_cast<std::size_t>(rows * out.stride / 4), threads), threads, 0, stream>>>(
         group.network.tanh, layer.outputs, out.stride, rows, out.data);
@@ -208,22 +188,53 @@ void WideScore::forward(const Group& group, int realization, int first, int coun
   }
 }
 
+void WideScore::outputs(const Group& group, int realization, int first, int count, int batch, cudaStream_t stream) {
+  const int layers = group.network.layers;
+  const BatchOf out = output(group, layers - 1, batch);
+  const Outputs o{out.data, out.stride, batch, realization, first, count, played_.data(), gained_.data()};
+  if (layers == 1) {
+    deltas_of_linear(group, o, stream);
+  } else {
+    const BatchOf z = output(group, layers - 2, batch);
+    const bool apart = bias_apart(group.network.layer[layers - 2]);
+    pass_outputs(group, o, {z.data, delta_[(layers - 1) % 2].data(), apart ? sums_.data() : nullptr, z.stride}, stream);
+  }
+  noise_gradient(group, o, stream);
+}
+
+// δ of the layer below, without its slope.
+void WideScore::flow_down(const Group& group, int layer, int realization, int first, int count, int batch,
+                          const BatchOf& delta, const BatchOf& below, Blas& blas, cudaStream_t stream) {
+  const CardLayer& l = group.network.layer[layer];
+  const int inputs = group.network.layer[layer - 1].rows;
+  const BatchOf W = weights(group, group.theta, layer, realization, first);
+  const dim3 blocks(blocks_for(static_cast<std::size_t>(inputs), 32), blocks_for(static_cast<std::size_t>(l.rows), 32),
+                    static_cast<unsigned>(count));
+  transpose_kernel<<<blocks, dim3(32, 8), 0, stream>>>(W.data, W.stride, W.step, l.rows, inputs, transposed_.data());
+  check(cudaGetLastError(), "transpose");
+  blas.product_with_transposed({batch, inputs, l.rows, count}, delta,
+                               {transposed_.data(), l.rows, static_cast<std::int64_t>(l.rows) * inputs}, 0.0F, below);
+}
+
 void WideScore::backward(const Group& group, int realization, int first, int count, int batch, Blas& blas,
                          cudaStream_t stream) {
-  BatchOf delta = output(group, group.network.layers - 1, batch);
-  for (int l = group.network.layers - 1; l >= 0; --l) {
+  const int layers = group.network.layers;
+  BatchOf delta = output(group, layers - 1, batch);
+  for (int l = layers - 1; l >= 0; --l) {
     const CardLayer& layer = group.network.layer[l];
     const BatchOf in = input(group, l, realization, batch);
-    blas.transposed_product({layer.rows, layer.stride, batch, count}, delta, in, 1.0F,
+    const int columns = l == layers - 2 && bias_apart(layer) ? layer.inputs : layer.stride;
+    blas.transposed_product({layer.rows, columns, batch, count}, delta, in, 1.0F,
                             weights(group, group.score, l, realization, first));
     if (l == 0) break;
     const BatchOf below{delta_[l % 2].data(), in.stride, in.step};
-    blas.product({batch, group.network.layer[l - 1].rows, layer.rows, count}, delta,
-                 weights(group, group.theta, l, realization, first), 0.0F, below);
-    const std::int64_t rows = static_cast<std::int64_t>(count) * batch;
-    slope_kernel<<<blocks_for(static_cast<std::size_t>(rows * in.stride / 4), threads), threads, 0, stream>>>(
-        group.network.tanh, layer.inputs, in.stride, rows, in.data, below.data);
-    check(cudaGetLastError(), "slope");
+    if (l < layers - 1) {  // else outputs() has done it
+      flow_down(group, l, realization, first, count, batch, delta, below, blas, stream);
+      const std::int64_t rows = static_cast<std::int64_t>(count) * batch;
+      slope_kernel<<<blocks_for(static_cast<std::size_t>(rows * in.stride / 4), threads), threads, 0, stream>>>(
+          group.network.tanh, layer.inputs, in.stride, rows, in.data, below.data);
+      check(cudaGetLastError(), "slope");
+    }
     delta = below;
   }
 }
@@ -232,23 +243,17 @@ void WideScore::score(const Group& group, int batch, int step, Blas& blas, cudaS
   gather_kernel<<<dim3(static_cast<unsigned>(batch), static_cast<unsigned>(group.realizations)), 64, 0, stream>>>(
       group, batch, step, contexts_.data(), played_.data(), gained_.data());
   check(cudaGetLastError(), "gather");
-  prior_kernel<<<dim3(blocks_for(static_cast<std::size_t>(group.network.stride), threads),
+  prior_kernel<<<dim3(blocks_for(static_cast<std::size_t>(group.network.stride) / 4, threads),
                       static_cast<unsigned>(group.particles), static_cast<unsigned>(group.realizations)),
                  threads, 0, stream>>>(group);
   check(cudaGetLastError(), "prior");
+  const int parts = (group.particles + sizes_.together - 1) / sizes_.together;
+  const int together = (group.particles + parts - 1) / parts;
   for (int g = 0; g < group.realizations; ++g) {
-    for (int first = 0; first < group.particles; first += sizes_.together) {
-      const int count = std::min(sizes_.together, group.particles - first);
+    for (int first = 0; first < group.particles; first += together) {
+      const int count = std::min(together, group.particles - first);
       forward(group, g, first, count, batch, blas, stream);
-      const BatchOf out = output(group, group.network.layers - 1, batch);
-      const Outputs outputs{out.data, out.stride, batch, g, first, played_.data(), gained_.data()};
-      if (group.network.noise_parameters > 0) {
-        noise_kernel<<<static_cast<unsigned>(count), threads, 0, stream>>>(group, outputs);
-        check(cudaGetLastError(), "noise");
-      }
-      delta_kernel<<<dim3(blocks_for(static_cast<std::size_t>(batch), threads), static_cast<unsigned>(count)), threads,
-                     0, stream>>>(group, outputs);
-      check(cudaGetLastError(), "delta");
+      outputs(group, g, first, count, batch, stream);
       backward(group, g, first, count, batch, blas, stream);
     }
   }

@@ -1,5 +1,5 @@
-// The scores of any network, layer by layer through cuBLAS. The played action's output alone has a δ, so the output
-// layer is one more layer whose δ is zero elsewhere.
+// The scores of any network, layer by layer through cuBLAS. The played action's output alone has a δ: one pass over the
+// last hidden layer finds it and sends it back.
 #pragma once
 
 #include "pits/cuda/blas.cuh"
@@ -22,9 +22,14 @@ class WideScore {
   struct Sizes {
     int together;                      // particles on their way at once
     std::size_t batch, layer, widest;  // floats of the minibatches, of a particle's layers, of its widest one
+    std::size_t sums, transposed;      // of a particle
+    std::size_t floats() const { return layer + 2 * widest + sums + transposed; }
   };
   static Sizes sizes(const Settings& settings, int realizations, int most_observations);
   void forward(const Group& group, int realization, int first, int count, int batch, Blas& blas, cudaStream_t stream);
+  void outputs(const Group& group, int realization, int first, int count, int batch, cudaStream_t stream);
+  void flow_down(const Group& group, int layer, int realization, int first, int count, int batch, const BatchOf& delta,
+                 const BatchOf& below, Blas& blas, cudaStream_t stream);
   void backward(const Group& group, int realization, int first, int count, int batch, Blas& blas, cudaStream_t stream);
   BatchOf input(const Group& group, int layer, int realization, int batch) const;
   BatchOf output(const Group& group, int layer, int batch) const;
@@ -35,6 +40,8 @@ class WideScore {
   DeviceArray<float> gained_;         // (G,B)
   DeviceArray<float> layers_;         // (layers; together,B,outputs+1 rounded up)
   DeviceArray<float> delta_[2];       // (together,B,widest)
+  DeviceArray<float> sums_;           // (together,slabs,outputs+1 rounded up) of the last hidden layer's δ
+  DeviceArray<float> transposed_;     // (together,inputs,rows) of a layer's weights
 };
 
 }  // namespace pits::cuda

@@ -13,7 +13,8 @@
 namespace pits::cuda {
 
 constexpr int most_layers = 8;
-constexpr int context_slack = 448;  // floats after the last context that kernels may read and ignore
+constexpr int most_particles = 46340;  // whose pairs an int can number
+constexpr int context_slack = 448;     // floats after the last context that kernels may read and ignore
 PITS_CARD_CALL constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // Row o of a layer holds the weights of output o, then its bias, then zeros up to `stride`, a multiple of four: an

@@ -1,6 +1,7 @@
 // What the kernels share: the state of a group of G realizations on the card.
 #pragma once
 
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -32,6 +33,8 @@ struct Group {
 
   const std::uint32_t* realization;  // (G) their numbers
   const float* contexts;             // (G,T,context_stride)
+  const __half* half_contexts;       // (G,T,context_stride) contexts over context_scale, where products are in float16
+  const float* context_scale;        // (G,context_stride) powers of two, of every column
   const float* rewards;              // (G,T,K)
   std::int32_t* played;              // (G,T) the actions taken
   float* gained;                     // (G,T) their rewards

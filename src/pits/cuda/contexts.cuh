@@ -1,0 +1,11 @@
+// Contexts in float16, for products whose factors have 10 bits of mantissa.
+#pragma once
+
+#include "pits/cuda/state.cuh"
+
+namespace pits::cuda {
+
+// Every column of a realization divided by the power of two that brings its largest number into [1,2).
+void scale_contexts(const Group& group, __half* half_contexts, float* context_scale, cudaStream_t stream);
+
+}  // namespace pits::cuda
