@@ -23,4 +23,5 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths relative to the source: another clone of the same sources finds the same objects.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     ${CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
