@@ -23,7 +23,7 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
   command.add_option("--device", options.device,
                      "cpu, cuda, or auto: agents that have a GPU version on the card, if there is one (default cpu)");
   command.add_option("--precision", options.precision,
-                     "products on the card: tf32, or float32, which takes about 1.4 times as long (default tf32)");
+                     "products on the card: tf32, or float32, which takes about twice as long (default tf32)");
 }
 
 PlannedDevice planned_device(const DeviceOptions& options) {
