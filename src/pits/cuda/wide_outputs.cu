@@ -89,6 +89,15 @@ __device__ float played_output(bool tanh, const CardLayer& layer, const float* V
   return m;
 }
 
+// The sums of a block: those of its warps (warps, columns) in order.
+__device__ void add_warps(const float* parts, int columns, float* out) {
+  for (int c = threadIdx.x; c < columns; c += threads) {
+    float sum = 0.0F;
+    for (int w = 0; w < warps; ++w) sum += parts[w * columns + c];
+    out[c] = sum;
+  }
+}
+
 // Blocks (slab, particle): a warp takes an observation at a time, and reads its row twice, for registers that held it
 // would leave room for fewer warps. Shared memory: sums (warps, stride).
 __global__ void __launch_bounds__(threads) outputs_kernel(const Group group, const Outputs o, const LastHidden hidden) {
@@ -120,12 +129,8 @@ __global__ void __launch_bounds__(threads) outputs_kernel(const Group group, con
   }
   if (!adds) return;
   __syncthreads();
-  const float* parts = reinterpret_cast<const float*>(memory);
-  for (int c = threadIdx.x; c < columns; c += threads) {
-    float sum = 0.0F;
-    for (int w = 0; w < warps; ++w) sum += parts[w * columns + c];
-    hidden.sums[(static_cast<std::size_t>(blockIdx.y) * gridDim.x + blockIdx.x) * columns + c] = sum;
-  }
+  add_warps(reinterpret_cast<const float*>(memory), columns,
+            hidden.sums + (static_cast<std::size_t>(blockIdx.y) * gridDim.x + blockIdx.x) * columns);
 }
 
 // The gradient of the last hidden layer's biases: the slabs added up in order. Blocks (units, particle).
