@@ -1,4 +1,4 @@
-// Speed, always beside something that was measured in the same run: the peak of sgemm, a plain loop, PyTorch.
+// Speed, always beside something that was measured in the same run: the peak of sgemm, a plain loop, PyTorch, numpy.
 //
 // Times are CPU seconds of the best of several repetitions, so that other programs on the machine count as little as
 // possible; what runs on several threads is timed by the clock on the wall, and so are single decisions.
@@ -18,7 +18,7 @@ struct Options {
 
 // The same work done by something else.
 struct Reference {
-  std::string name;  // "plain loop", "PyTorch", "one thread", "early rounds"
+  std::string name;  // "plain loop", "PyTorch", "numpy", "one thread", "early rounds"
   double seconds;
 };
 
@@ -38,6 +38,8 @@ struct Report {
   double sgemm_flops = 0.0;  // operations a second; 0: OpenBLAS was not found
   std::string torch{};       // version; empty: not found, or not wanted
   bool torch_wanted = false;
+  std::string numpy{};  // the same for numpy
+  bool numpy_wanted = false;
   std::vector<Row> rows{};
 };
 

@@ -33,6 +33,7 @@ struct Case {
   Body reference{};  // the same work done otherwise
   std::string reference_name = "plain loop";
   std::string torch{};   // the work as torch_reference.py calls it; empty: PyTorch is no reference
+  std::string numpy{};   // the same of numpy_reference.py
   int repetitions = 15;  // a short one each; the best counts
   int iterations = 0;    // in a repetition; 0: as many as fill its time
 };
@@ -44,6 +45,7 @@ inline constexpr const char* reference_counter = "reference";
 
 std::vector<Case> update_cases();
 std::vector<Case> decision_cases();
+std::vector<Case> feature_cases();
 std::vector<Case> round_cases();
 std::vector<Case> thread_cases();
 std::vector<Case> loading_cases();

@@ -1,41 +1,16 @@
 // Single decisions of pi-ts: by one particle, and with the exact probability over all of them.
-#include <algorithm>
-#include <chrono>
-
 #include "bench/operations.h"
 #include "bench/plain.h"
 #include "bench/problem.h"
+#include "bench/singles.h"
 #include "pits/agent/pi_ts.h"
 
 namespace pits::bench {
 namespace {
 
 using State = benchmark::State;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t contexts_in_turn = 64;
-constexpr std::size_t singles_kept = 1 << 16;
-
-// Times each call of decide(n) by itself.
-template <class Decide>
-void time_singles(State& state, Decide decide) {
-  std::vector<double> singles;
-  singles.reserve(singles_kept);
-  std::size_t n = 0;
-  for (auto _ : state) {
-    const auto before = Clock::now();
-    benchmark::DoNotOptimize(decide(n++));
-    const double seconds = std::chrono::duration<double>(Clock::now() - before).count();
-    state.SetIterationTime(seconds);
-    if (singles.size() < singles_kept) singles.push_back(seconds);
-  }
-  std::ranges::sort(singles);
-  const auto at = [&](double share) {
-    return singles[static_cast<std::size_t>(share * (static_cast<double>(singles.size()) - 1.0))];
-  };
-  state.counters[median_counter] = at(0.5);
-  state.counters[tail_counter] = at(0.99);
-}
 
 PiTs agent_of(const Shape& shape) {
   return PiTs({.posterior = particle_config(shape), .initial_pulls = 0}, {.context_size = shape.d, .actions = shape.K});

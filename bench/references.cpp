@@ -51,16 +51,33 @@ std::string output_of(const std::string& command) {
   return ::pclose(pipe) == 0 ? text : std::string();
 }
 
-TorchTimes parsed(const std::string& text) {
+ScriptTimes parsed(const std::string& text) {
   const auto json = nlohmann::json::parse(text);
-  TorchTimes times{.version = json["version"]};
+  ScriptTimes times{.version = json["version"]};
   for (const auto& [name, entry] : json["work"].items()) {
-    TorchTime& time = times.work[name] = {.seconds = entry["seconds"], .p50 = {}, .p99 = {}};
+    ScriptTime& time = times.work[name] = {.seconds = entry["seconds"], .p50 = {}, .p99 = {}};
     if (!entry.contains("p50")) continue;
     time.p50 = entry["p50"].get<double>();
     time.p99 = entry["p99"].get<double>();
   }
   return times;
+}
+
+// Debian's libraries belong to /usr/bin/python3, which need not be the first on the path.
+ScriptTimes script_times(std::string_view text_of_script, const std::vector<std::string>& work, int repetitions,
+                         double seconds) {
+  const std::filesystem::path directory = std::filesystem::temp_directory_path();
+  const std::filesystem::path script = directory / fmt::format("pits-bench-{}.py", ::getpid());
+  write_file_atomically(script, text_of_script);
+  set_up_openblas();
+  std::string text;
+  for (const char* python : {"python3", "/usr/bin/python3"}) {
+    text = output_of(fmt::format("OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 {} '{}' {} {} {} 2>/dev/null", python,
+                                 script.string(), repetitions, seconds, fmt::join(work, " ")));
+    if (!text.empty()) break;
+  }
+  std::filesystem::remove(script);
+  return text.empty() ? ScriptTimes{} : parsed(text);
 }
 
 }  // namespace
@@ -81,20 +98,12 @@ double sgemm_flops(int repetitions) {
   return best;
 }
 
-// Debian's PyTorch belongs to /usr/bin/python3, which need not be the first on the path.
-TorchTimes torch_times(const std::vector<std::string>& work, int repetitions, double seconds) {
-  const std::filesystem::path directory = std::filesystem::temp_directory_path();
-  const std::filesystem::path script = directory / fmt::format("pits-torch-{}.py", ::getpid());
-  write_file_atomically(script, torch_script());
-  set_up_openblas();
-  std::string text;
-  for (const char* python : {"python3", "/usr/bin/python3"}) {
-    text = output_of(fmt::format("OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 {} '{}' {} {} {} 2>/dev/null", python,
-                                 script.string(), repetitions, seconds, fmt::join(work, " ")));
-    if (!text.empty()) break;
-  }
-  std::filesystem::remove(script);
-  return text.empty() ? TorchTimes{} : parsed(text);
+ScriptTimes torch_times(const std::vector<std::string>& work, int repetitions, double seconds) {
+  return script_times(torch_script(), work, repetitions, seconds);
+}
+
+ScriptTimes numpy_times(const std::vector<std::string>& work, int repetitions, double seconds) {
+  return script_times(numpy_script(), work, repetitions, seconds);
 }
 
 }  // namespace pits::bench

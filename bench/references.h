@@ -12,18 +12,20 @@ namespace pits::bench {
 // Operations a second of OpenBLAS's sgemm on 2048³, one thread, best of `repetitions`; 0 where OpenBLAS is not found.
 double sgemm_flops(int repetitions);
 
-struct TorchTime {
+struct ScriptTime {
   double seconds;
   std::optional<double> p50, p99;
 };
-struct TorchTimes {
-  std::string version{};  // empty: no Python here has PyTorch
-  std::map<std::string, TorchTime> work{};
+struct ScriptTimes {
+  std::string version{};  // of the library; empty: no Python here has it
+  std::map<std::string, ScriptTime> work{};
 };
-// Runs torch_reference.py on these pieces of work, on one thread.
-TorchTimes torch_times(const std::vector<std::string>& work, int repetitions, double seconds);
+// Run torch_reference.py or numpy_reference.py on these pieces of work, on one thread.
+ScriptTimes torch_times(const std::vector<std::string>& work, int repetitions, double seconds);
+ScriptTimes numpy_times(const std::vector<std::string>& work, int repetitions, double seconds);
 
-// torch_reference.py.
+// torch_reference.py and numpy_reference.py.
 std::string_view torch_script();
+std::string_view numpy_script();
 
 }  // namespace pits::bench

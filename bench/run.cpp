@@ -59,7 +59,8 @@ class Collector final : public benchmark::BenchmarkReporter {
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (const auto& some : {update_cases, decision_cases, round_cases, thread_cases, loading_cases, horizon_cases}) {
+  for (const auto& some :
+       {update_cases, decision_cases, feature_cases, round_cases, thread_cases, loading_cases, horizon_cases}) {
     std::ranges::move(some(), std::back_inserter(all));
   }
   return all;
@@ -109,16 +110,25 @@ std::map<std::string, Measured> measure(const std::vector<Case>& cases, bool qui
   return collector.results();
 }
 
-TorchTimes measure_torch(const std::vector<Case>& cases, bool quick) {
+// A script of another library on the work that the cases name by `work_of`.
+template <class Times>
+ScriptTimes measure_script(const std::vector<Case>& cases, bool quick, std::string Case::*work_of, Times times) {
   std::vector<std::string> work;
   for (const Case& c : cases) {
-    if (!c.torch.empty() && std::ranges::find(work, c.torch) == work.end()) work.push_back(c.torch);
+    if (!(c.*work_of).empty() && std::ranges::find(work, c.*work_of) == work.end()) work.push_back(c.*work_of);
   }
   if (work.empty()) return {};
-  return torch_times(work, quick ? 1 : 10, quick ? 1e-3 : seconds_a_repetition);
+  return times(work, quick ? 1 : 10, quick ? 1e-3 : seconds_a_repetition);
 }
 
-Row row_of(const Case& c, const std::map<std::string, Measured>& measured, const TorchTimes& torch) {
+void add_reference(const std::string& name, const std::string& work, const ScriptTimes& times, Row& row) {
+  const auto found = times.work.find(work);
+  if (found == times.work.end()) return;
+  row.references.push_back({name, found->second.p50.value_or(found->second.seconds)});
+}
+
+Row row_of(const Case& c, const std::map<std::string, Measured>& measured, const ScriptTimes& torch,
+           const ScriptTimes& numpy) {
   const Measured& own = measured.at(c.name);
   Row row{.name = c.name, .seconds = own.seconds / c.units, .p50 = own.p50, .p99 = own.p99, .missing = own.missing};
   if (c.operations > 0.0) row.operations = c.operations;
@@ -127,9 +137,8 @@ Row row_of(const Case& c, const std::map<std::string, Measured>& measured, const
     row.references.push_back({c.reference_name, other.p50.value_or(other.seconds) / c.units});
   }
   if (own.reference) row.references.push_back({c.reference_name, *own.reference / c.units});
-  if (const auto found = torch.work.find(c.torch); found != torch.work.end()) {
-    row.references.push_back({"PyTorch", found->second.p50.value_or(found->second.seconds)});
-  }
+  add_reference("PyTorch", c.torch, torch, row);
+  add_reference("numpy", c.numpy, numpy, row);
   return row;
 }
 
@@ -142,11 +151,14 @@ Report run(const Options& options) {
   Report report;
   if (counted) report.sgemm_flops = sgemm_flops(sgemm_repetitions);
   const auto measured = measure(cases, options.quick);
-  const TorchTimes torch = measure_torch(cases, options.quick);
+  const ScriptTimes torch = measure_script(cases, options.quick, &Case::torch, torch_times);
+  const ScriptTimes numpy = measure_script(cases, options.quick, &Case::numpy, numpy_times);
   if (counted) report.sgemm_flops = std::max(report.sgemm_flops, sgemm_flops(sgemm_repetitions));
   report.torch = torch.version;
   report.torch_wanted = std::ranges::any_of(cases, [](const Case& c) { return !c.torch.empty(); });
-  for (const Case& c : cases) report.rows.push_back(row_of(c, measured, torch));
+  report.numpy = numpy.version;
+  report.numpy_wanted = std::ranges::any_of(cases, [](const Case& c) { return !c.numpy.empty(); });
+  for (const Case& c : cases) report.rows.push_back(row_of(c, measured, torch, numpy));
   return report;
 }
 

@@ -25,7 +25,7 @@ std::string ratio_text(const Row& row, const std::string& reference) {
 }
 
 std::vector<std::string> cells(const Report& report, const Row& row) {
-  if (!row.missing.empty()) return {row.name, "-", "", "", "", "", "", "", "", ""};
+  if (!row.missing.empty()) return {row.name, "-", "", "", "", "", "", "", "", "", ""};
   const double flops = row.operations.value_or(0.0) / row.compared();
   return {row.name,
           time_text(row.seconds),
@@ -35,6 +35,7 @@ std::vector<std::string> cells(const Report& report, const Row& row) {
           row.operations && report.sgemm_flops > 0.0 ? fmt::format("{:.0f} %", 100.0 * flops / report.sgemm_flops) : "",
           ratio_text(row, "plain loop"),
           ratio_text(row, "PyTorch"),
+          ratio_text(row, "numpy"),
           ratio_text(row, "one thread"),
           ratio_text(row, "early rounds")};
 }
@@ -51,6 +52,11 @@ std::vector<std::string> notes(const Report& report) {
     lines.push_back(fmt::format("PyTorch {}, one thread", report.torch));
   } else if (report.torch_wanted) {
     lines.push_back("PyTorch is not here (Debian: python3-torch): no ratio to it");
+  }
+  if (!report.numpy.empty()) {
+    lines.push_back(fmt::format("numpy {}, one thread", report.numpy));
+  } else if (report.numpy_wanted) {
+    lines.push_back("numpy is not here (Debian: python3-numpy): no ratio to it");
   }
   lines.push_back(
       fmt::format("SIMD target {}; best of several repetitions; ratios above 1: pits is faster", simd_target()));
@@ -86,8 +92,8 @@ Json json_of(const Report& report, const Row& row) {
 }  // namespace
 
 std::string as_text(const Report& report) {
-  TextTable table{.header = {"", "time", "p50", "p99", "GFLOP/s", "of sgemm", "plain loop", "PyTorch", "one thread",
-                             "early rounds"},
+  TextTable table{.header = {"", "time", "p50", "p99", "GFLOP/s", "of sgemm", "plain loop", "PyTorch", "numpy",
+                             "one thread", "early rounds"},
                   .rows = {},
                   .notes = notes(report)};
   for (const Row& row : report.rows) table.rows.push_back(cells(report, row));
@@ -98,7 +104,8 @@ std::vector<Json> as_json(const Report& report) {
   const auto or_null = [](bool there, const Json& value) { return there ? value : Json(nullptr); };
   std::vector<Json> lines = {{{"simd_target", simd_target()},
                               {"sgemm_gflops", or_null(report.sgemm_flops > 0.0, 1e-9 * report.sgemm_flops)},
-                              {"torch", or_null(!report.torch.empty(), report.torch)}}};
+                              {"torch", or_null(!report.torch.empty(), report.torch)},
+                              {"numpy", or_null(!report.numpy.empty(), report.numpy)}}};
   for (const Row& row : report.rows) lines.push_back(json_of(report, row));
   return lines;
 }

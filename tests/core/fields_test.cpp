@@ -114,6 +114,17 @@ TEST(Fields, AConfigSurvivesTheRoundTripThroughItsFields) {
   EXPECT_EQ(copy.weights, (std::vector<double>{0.5, 2.0}));
 }
 
+TEST(Fields, FieldsSayWhatTheyAre) {
+  Recipe recipe;
+  std::vector<FieldType> types;
+  for (const Field& field : fields(recipe).list()) {
+    types.push_back(field.type);
+    EXPECT_EQ(field.choices.size(), field.name == "taste" ? 3 : 0) << field.name;
+  }
+  using enum FieldType;
+  EXPECT_EQ(types, (std::vector<FieldType>{whole, number, number, flag, choice, text, wholes, numbers}));
+}
+
 TEST(Fields, ListsAreWrittenInManyWays) {
   for (const char* text : {"50,20", "50x20", "50, 20", "[50, 20]", "[50,20]", " 50 , 20 "}) {
     EXPECT_EQ(parsed<std::vector<int>>(text), (std::vector<int>{50, 20})) << text;

@@ -145,7 +145,7 @@ void Bandit::check(const LoggedRounds& rounds) const {
   }
 }
 
-std::optional<double> Bandit::fit(const LoggedRounds& rounds) {
+std::optional<double> Bandit::fit(const LoggedRounds& rounds, const std::function<void()>& learned) {
   check(rounds);
   std::vector<float> p(setup_.actions);
   double weights = 0.0;
@@ -160,6 +160,7 @@ std::optional<double> Bandit::fit(const LoggedRounds& rounds) {
     }
     learn(rounds.contexts.row(i), action, rounds.rewards[i],
           rounds.features.size() == 0 ? std::span<const float>() : rounds.features.row(i));
+    learned();
   }
   return weights > 0.0 ? std::optional(weighed / weights) : std::nullopt;
 }

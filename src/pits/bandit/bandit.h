@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,8 +58,9 @@ class Bandit {
   // Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned a round,
   // each decided by what was known before it: the mean reward weighed by its probability of the action over the logged
   // one (self-normalised importance sampling). Nothing is learned where a round does not fit the setup; a reward that
-  // the agent itself refuses ends it there.
-  std::optional<double> fit(const LoggedRounds& rounds);
+  // the agent itself refuses ends it there. `learned` is called after every round and may throw to stop there.
+  std::optional<double> fit(
+      const LoggedRounds& rounds, const std::function<void()>& learned = [] {});
 
   // The first of n new actions, which start from the prior.
   Action add_actions(std::size_t n = 1);

@@ -5,6 +5,7 @@
 #include "pits/cli/device.h"
 #include "pits/cli/execute.h"
 #include "pits/cli/terminal.h"
+#include "pits/core/machine.h"
 #include "pits/report/figures.h"
 #include "pits/report/reproduction_report.h"
 

@@ -5,6 +5,7 @@
 #include "pits/cli/device.h"
 #include "pits/cli/execute.h"
 #include "pits/cli/toml_config.h"
+#include "pits/core/machine.h"
 #include "pits/report/run_report.h"
 
 namespace pits::cli {

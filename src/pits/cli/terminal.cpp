@@ -5,10 +5,7 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
-#include <thread>
 
-#include "pits/core/kernels.h"
 #include "pits/experiment/executor.h"
 
 namespace pits::cli {
@@ -19,14 +16,6 @@ using Clock = std::chrono::steady_clock;
 extern "C" void on_signal(int signal) {
   stop_flag() = true;
   std::signal(signal, SIG_DFL);
-}
-
-std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
 }
 
 std::string quoted(const std::string& word) {
@@ -53,11 +42,6 @@ std::string shell_line(const std::vector<std::string>& words) {
     line += plain ? word : quoted(word);
   }
   return line;
-}
-
-std::string machine_line() {
-  return fmt::format("{}, {} hardware threads, SIMD {}", processor_name(), std::thread::hardware_concurrency(),
-                     simd_target());
 }
 
 std::atomic<bool>& stop_flag() {

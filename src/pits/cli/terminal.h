@@ -13,8 +13,6 @@ bool colour_on_stdout();  // a terminal, NO_COLOR is not set, and not under mpir
 
 // Words as a shell would need them: quoted where they must be.
 std::string shell_line(const std::vector<std::string>& words);
-// Processor, cores and SIMD target.
-std::string machine_line();
 
 // Raised by Ctrl-C (SIGINT) or SIGTERM; a second signal ends the program at once.
 std::atomic<bool>& stop_flag();

@@ -72,9 +72,14 @@ requires std::is_enum_v<E> std::string format_value(E x) {
 void check_value(double x, const Range& range);  // throws "must be at least 1, not 0"
 void check_values(const std::vector<double>& xs, const Range& range);
 
+// What a value is; `other` has a text form of its own.
+enum class FieldType { flag, whole, number, text, wholes, numbers, choice, other };
+
 struct Field {
   std::string name;
   std::string doc;
+  FieldType type;
+  std::vector<std::string> choices;           // of a choice
   std::function<void(std::string_view)> set;  // parses and checks; a refused text leaves the value as it was
   std::function<std::string()> get;
   std::function<void()> check;
@@ -84,7 +89,14 @@ class Fields {
  public:
   template <class T>
   Fields& add(std::string name, T& value, std::string doc, Range range = any_number()) & {
-    Field field{.name = std::move(name), .doc = std::move(doc), .set = {}, .get = {}, .check = {}};
+    Field field{.name = std::move(name),
+                .doc = std::move(doc),
+                .type = type_of<T>(),
+                .choices = {},
+                .set = {},
+                .get = {},
+                .check = {}};
+    if constexpr (std::is_enum_v<T>) field.choices = EnumNames<T>::names();
     field.set = [&value, range](std::string_view text) {
       T parsed{};
       parse_value(text, parsed);
@@ -111,6 +123,18 @@ class Fields {
   void check() const;
 
  private:
+  template <class T>
+  static constexpr FieldType type_of() {
+    if constexpr (std::is_same_v<T, bool>) return FieldType::flag;
+    if constexpr (std::is_enum_v<T>) return FieldType::choice;
+    if constexpr (std::is_integral_v<T>) return FieldType::whole;
+    if constexpr (std::is_floating_point_v<T>) return FieldType::number;
+    if constexpr (std::is_same_v<T, std::string>) return FieldType::text;
+    if constexpr (std::is_same_v<T, std::vector<int>>) return FieldType::wholes;
+    if constexpr (std::is_same_v<T, std::vector<double>>) return FieldType::numbers;
+    return FieldType::other;
+  }
+
   template <class T>
   static void check_field(const T& value, const Range& range) {
     if constexpr (std::is_same_v<T, bool>) {

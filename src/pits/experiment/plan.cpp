@@ -102,9 +102,11 @@ std::vector<std::string> labels(const std::vector<Named>& things) {
 
 }  // namespace
 
-Plan::Plan(const ExperimentConfig& config) : Plan(config, Untried{}) { try_out(); }
+Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues) : Plan(config, catalogues, Untried{}) {
+  try_out();
+}
 
-Plan::Plan(const ExperimentConfig& config, Untried)
+Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues, Untried)
     : steps_(positive(config.steps, "steps", 4'000'000'000)),
       realizations_(positive(config.realizations, "realizations", 1'000'000)),
       seed_(static_cast<std::uint64_t>(config.seed)),
@@ -121,11 +123,11 @@ Plan::Plan(const ExperimentConfig& config, Untried)
   check_distinct(config.environments, "environment");
   for (const std::string& text : config.agents) {
     const Spec spec = parse_spec(text);
-    agents_.push_back({spec, find_recipe(agent_catalogue(), "agent", spec)});
+    agents_.push_back({spec, find_recipe(catalogues.agents, "agent", spec)});
   }
   for (const std::string& text : config.environments) {
     const Spec spec = parse_spec(text);
-    environments_.push_back({spec, find_recipe(environment_catalogue(), "environment", spec)});
+    environments_.push_back({spec, find_recipe(catalogues.environments, "environment", spec)});
   }
   for (const std::string& text : config.set) assign(agents_, text, "agent", true);
   for (const std::string& text : config.set_env) assign(environments_, text, "environment", false);
@@ -141,7 +143,7 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
                .probe = resolved.value("probe", ""),
                .device = resolved.value("device", ""),
                .precision = resolved.value("precision", "")},
-              Untried{});  // a label alone may not fit: what --set adds to it comes only now
+              {}, Untried{});  // a label alone may not fit: what --set adds to it comes only now
     restore_fields(plan.agents_, resolved.at("agents"));
     restore_fields(plan.environments_, resolved.at("environments"));
     return plan;

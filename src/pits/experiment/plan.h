@@ -34,10 +34,16 @@ struct Cell {
   std::uint32_t realization;
 };
 
+// What a plan can name.
+struct Catalogues {
+  std::vector<AgentEntry> agents = agent_catalogue();
+  std::vector<EnvironmentEntry> environments = environment_catalogue();
+};
+
 // The config with every name looked up and every field set, or an Error.
 class Plan {
  public:
-  explicit Plan(const ExperimentConfig& config);
+  explicit Plan(const ExperimentConfig& config, const Catalogues& catalogues = {});
   // The plan of a run directory, from its resolved(); needs no data, for nothing is tried out.
   static Plan from_resolved(const nlohmann::ordered_json& resolved);
 
@@ -80,7 +86,7 @@ class Plan {
 
   struct Untried {};
 
-  Plan(const ExperimentConfig& config, Untried);
+  Plan(const ExperimentConfig& config, const Catalogues& catalogues, Untried);
   std::unique_ptr<Probe> make_probe(const Environment& environment) const;  // none where none was asked for
   void try_out();
   EnvironmentSetup setup_of(std::uint32_t realization) const;

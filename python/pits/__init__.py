@@ -1,0 +1,31 @@
+"""pits: neural Thompson sampling by optimal transport, and the agents it is judged against.
+
+A bandit in a product:
+
+>>> import numpy as np, pits
+>>> bandit = pits.PiTS(n_actions=3, n_features=2, flow="dgf", particles=20, seed=0)
+>>> x = np.array([1.0, 0.5], dtype=np.float32)
+>>> decision = bandit.decide(x)
+>>> decision.action, decision.propensity, decision.id
+(0, 1.0, 0)
+>>> bandit.learn(decision.id, reward=1.0)
+True
+
+An experiment:
+
+>>> result = pits.run(agents=["lin-ts", "uniform"], envs=["linear"], steps=100, realizations=2)
+>>> result.regret.shape  # environments, agents, realizations
+(1, 2, 2)
+
+`pits.agents`, `pits.environments` and `pits.flows` have what there is by name.
+"""
+from . import agents, environments, flows
+from ._pits import Decision, Error, FailedError, InputError, __version__, simd_target
+from .agents import PiTS
+from .bandit import Bandit, load
+from .environments import Environment, Round
+from .experiment import run
+from .result import Result
+
+__all__ = ["Bandit", "Decision", "Environment", "Error", "FailedError", "InputError", "PiTS", "Result", "Round",
+           "__version__", "agents", "environments", "flows", "load", "run", "simd_target"]

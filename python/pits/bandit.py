@@ -1,0 +1,126 @@
+"""An agent in a product: decisions that wait for their rewards, propensities, save and load."""
+from __future__ import annotations
+
+import operator
+import os
+from typing import Any, ClassVar, Optional, TypeVar, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _fields, _pits
+
+BANDIT_FIELDS = {field["name"] for field in _pits.bandit_fields()}
+Self = TypeVar("Self", bound="Bandit")
+
+
+def _at_least(name: str, value: Any, least: int) -> int:
+    number = operator.index(value)
+    if number < least:
+        raise _pits.InputError(f"{name} must be at least {least}, not {number}")
+    return number
+
+
+class Bandit(_pits.Bandit):
+    """An agent of the catalogue with what a product needs around it.
+
+    agent is NAME[:PRESET][,field=value...]; keywords set further fields of the agent or, by the names floor, propensity,
+    propensity_draws, default_after and default_reward, of the bandit. `pits.agents` has a class for each agent.
+
+    >>> bandit = Bandit("lin-ts", n_actions=2, n_features=1, seed=7)
+    >>> first, second = bandit.decide([1.0]), bandit.decide([1.0])
+    >>> bandit.learn(second.id, 0.5), bandit.learn(second.id, 0.5)  # the second time it is no news
+    (True, False)
+    >>> bandit.pending
+    1
+    """
+
+    agent: ClassVar[str] = ""  # of the named classes
+
+    def __init__(self, agent: str, n_actions: int, n_features: int, *, preset: Optional[str] = None, seed: int = 0,
+                 **fields: Any) -> None:
+        config = {name: fields.pop(name) for name in list(fields) if name in BANDIT_FIELDS}
+        super().__init__(_spec(agent, preset, fields), _at_least("n_actions", n_actions, 1),
+                         _at_least("n_features", n_features, 1), _at_least("seed", seed, 0),
+                         _fields.to_texts(config))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Every setting of the agent."""
+        return _fields.values(_pits.agent_fields(self._describe()))
+
+    @property
+    def bandit_config(self) -> dict[str, Any]:
+        """Every setting of the bandit around it: floor, propensity, default_after, ..."""
+        return _fields.values(self._bandit_config())
+
+    def predict_proba(self, X: ArrayLike, allowed: Optional[ArrayLike] = None,
+                      features: Optional[ArrayLike] = None) -> NDArray[np.float32]:
+        """The probability of every action in the next decision: (n, K) for contexts (n, d), (K,) for one.
+
+        >>> Bandit("uniform", n_actions=4, n_features=1).predict_proba([[0.0], [1.0]])
+        array([[0.25, 0.25, 0.25, 0.25],
+               [0.25, 0.25, 0.25, 0.25]], dtype=float32)
+        """
+        return self.predict_proba_error(X, allowed, features)[0]
+
+    def predict_proba_error(self, X: ArrayLike, allowed: Optional[ArrayLike] = None,
+                            features: Optional[ArrayLike] = None) -> tuple[NDArray[np.float32], float]:
+        """The same with the largest standard error among them: 0 where they are exact."""
+        rows = np.asarray(X)
+        one = rows.ndim == 1
+        p, error = self._probabilities(rows[np.newaxis] if one else X, allowed, features)
+        return (p[0] if one else p), error
+
+    def partial_fit(self: Self, X: ArrayLike, actions: ArrayLike, rewards: ArrayLike,
+                    features: Optional[ArrayLike] = None) -> Self:
+        """Learns rounds that somebody else decided, in order: contexts (n, d), actions (n,), rewards (n,).
+
+        >>> bandit = Bandit("lin-ts", n_actions=2, n_features=1)
+        >>> bandit.partial_fit([[1.0], [1.0]] * 50, [0, 1] * 50, [0.0, 1.0] * 50).decide([1.0]).action
+        1
+        """
+        self.replay(X, actions, rewards, features=features)
+        return self
+
+    def __repr__(self) -> str:
+        head, *_ = self._describe().split(",")
+        name, _, preset = head.partition(":")
+        arguments: dict[str, Any] = {} if self.agent else {"agent": name}
+        arguments.update(n_actions=self.n_actions, n_features=self.n_features, seed=self.seed)
+        if preset:
+            arguments["preset"] = preset
+        bandit, agent = self.bandit_config, self.config
+        arguments.update((_fields.to_keyword(k), v) for k, v in {**agent, **bandit}.items())
+        return _fields.call_text(type(self).__name__, arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self._saved(), self.__dict__)
+
+
+def _spec(agent: str, preset: Optional[str], fields: dict[str, Any]) -> str:
+    return _fields.spec(agent, preset, fields)
+
+
+def _restored(kind: type[Bandit], saved: bytes, attributes: dict[str, Any], source: str = "a pickled bandit") -> Bandit:
+    bandit = kind.__new__(kind)
+    _pits.Bandit.__init__(bandit, saved, source)
+    bandit.__dict__.update(attributes)
+    return bandit
+
+
+def load(path: Union[str, os.PathLike[str]]) -> Bandit:
+    """The bandit that `save` wrote; it goes on bit for bit as if never stopped.
+
+    >>> import tempfile
+    >>> file = os.path.join(tempfile.mkdtemp(), "shop.pits")
+    >>> Bandit("lin-ts", n_actions=2, n_features=1).save(file)
+    >>> type(load(file)).__name__
+    'LinTS'
+    """
+    from . import agents
+    with open(path, "rb") as file:
+        bandit = _restored(Bandit, file.read(), {}, f"'{os.fspath(path)}'")
+    name = bandit._describe().partition(",")[0].partition(":")[0]
+    bandit.__class__ = agents.by_name[name]
+    return bandit

@@ -1,0 +1,219 @@
+#include "pits/bandit/bandit.h"
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "calls.h"
+#include "constructed.h"
+#include "decision.h"
+#include "fields.h"
+
+namespace pits::python {
+namespace {
+
+// A bandit that Python's threads share: one at a time.
+struct SharedBandit {
+  Bandit bandit;
+  mutable std::recursive_mutex mutex{};
+
+  explicit SharedBandit(Bandit made) : bandit(std::move(made)) {}
+};
+
+}  // namespace
+}  // namespace pits::python
+
+PITS_ONLY_CONSTRUCTED(pits::python::SharedBandit);
+
+namespace pits::python {
+namespace {
+
+BanditConfig config_of(const py::dict& texts) {
+  BanditConfig config;
+  assign(fields(config), texts);
+  return config;
+}
+
+std::unique_ptr<SharedBandit> make(const std::string& spec, std::size_t n_actions, std::size_t n_features,
+                                   std::uint64_t seed, const py::dict& config) {
+  const AgentSetup setup{.context_size = n_features, .actions = n_actions, .seed = seed};
+  return std::make_unique<SharedBandit>(Bandit(spec, setup, config_of(config)));
+}
+
+std::unique_ptr<SharedBandit> from_bytes(const py::bytes& bytes, const std::string& source) {
+  return std::make_unique<SharedBandit>(Bandit::from_saved(std::string_view(bytes), source));
+}
+
+py::object decide(SharedBandit& self, py::handle x, py::handle allowed, py::handle features) {
+  const Numbers<float> context(x, "x", 1);
+  const Actions actions(allowed, features);
+  return decision_of(exclusively(self.mutex, [&] { return self.bandit.decide(context.flat(), actions.view()); }));
+}
+
+py::list rank(SharedBandit& self, py::handle x, std::size_t k, py::handle allowed, py::handle features) {
+  const Numbers<float> context(x, "x", 1);
+  const Actions actions(allowed, features);
+  const auto choices = exclusively(self.mutex, [&] { return self.bandit.rank(context.flat(), k, actions.view()); });
+  py::list list;
+  for (const Choice& choice : choices) list.append(decision_of(choice));
+  return list;
+}
+
+py::tuple probabilities(const SharedBandit& self, py::handle x, py::handle allowed, py::handle features) {
+  const Numbers<float> contexts(x, "X", 2);
+  const Actions actions(allowed, features);
+  const ConstMatrixView<float> rows = contexts.matrix();
+  const std::size_t K = exclusively(self.mutex, [&] { return self.bandit.setup().actions; });
+  py::array_t<float> p({rows.rows(), K});
+  float* out = p.mutable_data();
+  const double error = exclusively(self.mutex, [&] {
+    SignalCheck signals;
+    double largest = 0.0;
+    for (std::size_t i = 0; i < rows.rows(); ++i) {
+      largest = std::max(largest, self.bandit.probabilities(rows.row(i), {out + i * K, K}, actions.view()));
+      signals();
+    }
+    return largest;
+  });
+  return py::make_tuple(p, error);
+}
+
+std::size_t learn_outcomes(SharedBandit& self, const std::vector<DecisionId>& ids, std::span<const float> rewards) {
+  if (ids.size() != rewards.size()) throw bad_input("{} ids need as many rewards, not {}", ids.size(), rewards.size());
+  std::vector<Outcome> outcomes;
+  for (std::size_t i = 0; i < ids.size(); ++i) outcomes.push_back({.id = ids[i], .reward = rewards[i]});
+  return exclusively(self.mutex, [&] { return self.bandit.learn(outcomes); });
+}
+
+bool learn_one(SharedBandit& self, DecisionId id, float reward) {
+  return exclusively(self.mutex, [&] { return self.bandit.learn(id, reward); });
+}
+
+// A Decision and its reward, or many ids and their rewards.
+py::object learn_given(SharedBandit& self, py::handle ids, py::handle rewards) {
+  if (const auto id = id_in_decision(ids)) return py::bool_(learn_one(self, *id, rewards.cast<float>()));
+  const Numbers<float> values(rewards, "rewards", 1);
+  return py::int_(learn_outcomes(self, whole_numbers<DecisionId>(ids, "ids"), values.flat()));
+}
+
+void learn_observed(SharedBandit& self, py::handle x, Action action, float reward, py::handle features) {
+  const Numbers<float> context(x, "x", 1);
+  const Numbers<float> z(features, "features", 1);
+  exclusively(self.mutex, [&] { self.bandit.learn(context.flat(), action, reward, z.flat()); });
+}
+
+std::optional<double> replay(SharedBandit& self, py::handle x, py::handle actions, py::handle rewards,
+                             py::handle propensities, py::handle features) {
+  const Numbers<float> contexts(x, "X", 2), paid(rewards, "rewards", 1), logged(propensities, "propensities", 1),
+      z(features, "features", 2);
+  const std::vector<Action> played = whole_numbers<Action>(actions, "actions");
+  SignalCheck signals;
+  return exclusively(self.mutex, [&] {
+    return self.bandit.fit({.contexts = contexts.matrix(),
+                            .actions = played,
+                            .rewards = paid.flat(),
+                            .propensities = logged.flat(),
+                            .features = z.matrix()},
+                           [&] { signals(); });
+  });
+}
+
+// Seconds of `n` decisions in C++: what bench/python compares Python's calls with.
+double seconds_of_decisions(SharedBandit& self, py::handle x, std::size_t n) {
+  const Numbers<float> context(x, "x", 1);
+  return exclusively(self.mutex, [&] {
+    const auto before = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < n; ++i) self.bandit.decide(context.flat());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  });
+}
+
+// A property that is read while no other thread writes.
+template <class Read>
+auto reading(const Read& read) {
+  return [read](const SharedBandit& self) { return exclusively(self.mutex, [&] { return read(self.bandit); }); };
+}
+
+void bind_deciding(py::class_<SharedBandit>& bandit) {
+  bandit
+      .def("decide", &decide, py::arg("x"), py::arg("allowed") = py::none(), py::arg("features") = py::none(),
+           "The action for the context x, its probability and the id that its reward comes with.")
+      .def("rank", &rank, py::arg("x"), py::arg("k"), py::arg("allowed") = py::none(), py::arg("features") = py::none(),
+           "The best action, the next best by the same draws, and so on: k decisions, each with an id of its own.")
+      .def("_probabilities", &probabilities)
+      .def("_seconds_of_decisions", &seconds_of_decisions);
+}
+
+void bind_learning(py::class_<SharedBandit>& bandit) {
+  bandit
+      .def("learn", &learn_one, py::arg("id"), py::arg("reward"),
+           "The reward of a decision, by its id; False where it had one already. learn(decision, reward) is the same, "
+           "learn(ids, rewards) takes many and returns how many were new, and learn(x, action, reward) learns a round "
+           "that somebody else decided.")
+      .def("learn", &learn_given, py::arg("id"), py::arg("reward"))
+      .def("learn", &learn_observed, py::arg("x"), py::arg("action"), py::arg("reward"),
+           py::arg("features") = py::none())
+      .def("replay", &replay, py::arg("X"), py::arg("actions"), py::arg("rewards"),
+           py::arg("propensities") = py::none(), py::arg("features") = py::none(),
+           "Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned a "
+           "round, each decided by what was known before it; else None.");
+}
+
+void bind_actions(py::class_<SharedBandit>& bandit) {
+  const auto add = [](SharedBandit& self, std::size_t n) {
+    return exclusively(self.mutex, [&] { return self.bandit.add_actions(n); });
+  };
+  const auto retire = [](SharedBandit& self, Action action) {
+    exclusively(self.mutex, [&] { self.bandit.retire(action); });
+  };
+  const auto retired = [](const SharedBandit& self) {
+    return exclusively(self.mutex, [&] {
+      std::vector<Action> list;
+      for (Action a = 0; a < self.bandit.setup().actions; ++a) {
+        if (self.bandit.retired(a)) list.push_back(a);
+      }
+      return list;
+    });
+  };
+  bandit.def("add_actions", add, py::arg("n") = 1, "Adds n actions that start from the prior; returns the first one.")
+      .def("retire", retire, py::arg("action"), "No decision takes this action from now on.")
+      .def_property_readonly("retired", retired, "The actions that no decision takes any more.")
+      .def_property_readonly("n_actions", reading([](const Bandit& b) { return b.setup().actions; }),
+                             "K, the number of actions, retired ones included.")
+      .def_property_readonly("n_features", reading([](const Bandit& b) { return b.setup().context_size; }),
+                             "d, the size of a context.")
+      .def_property_readonly("seed", reading([](const Bandit& b) { return b.setup().seed; }))
+      .def_property_readonly("pending", reading([](const Bandit& b) { return b.pending(); }),
+                             "Decisions that wait for a reward.");
+}
+
+}  // namespace
+
+void bind_bandit(py::module_& module) {
+  py::class_<SharedBandit> bandit(module, "Bandit");
+  bandit.def(py::init(&make), py::arg("spec"), py::arg("n_actions"), py::arg("n_features"), py::arg("seed"),
+             py::arg("config"));
+  bandit.def(py::init(&from_bytes), py::arg("saved"), py::arg("source"));
+  bind_deciding(bandit);
+  bind_learning(bandit);
+  bind_actions(bandit);
+  bandit
+      .def(
+          "save",
+          [](const SharedBandit& self, const std::filesystem::path& path) {
+            exclusively(self.mutex, [&] { self.bandit.save(path); });
+          },
+          py::arg("path"), "Writes everything to a file, completely or not at all; pits.load goes on bit for bit.")
+      .def("_saved",
+           [](const SharedBandit& self) {
+             return py::bytes(exclusively(self.mutex, [&] { return self.bandit.saved(); }));
+           })
+      .def("_describe", reading([](const Bandit& b) { return b.describe(); }))
+      .def("_bandit_config", [](const SharedBandit& self) {
+        BanditConfig config = exclusively(self.mutex, [&] { return self.bandit.config(); });
+        return listed(fields(config));
+      });
+}
+
+}  // namespace pits::python

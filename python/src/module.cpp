@@ -1,0 +1,19 @@
+#include "bindings.h"
+#include "decision.h"
+#include "errors.h"
+#include "pits/core/kernels.h"
+#include "pits/version.h"
+
+PYBIND11_MODULE(_pits, module) {
+  using namespace pits::python;
+  module.doc() = "The compiled part of pits.";
+  module.attr("__version__") = pits::version;
+  module.def("simd_target", &pits::simd_target, "The SIMD target that results are the same bits for.");
+  bind_errors(module);
+  bind_decision(module);
+  bind_catalogues(module);
+  bind_bandit(module);
+  bind_environments(module);
+  bind_experiments(module);
+  bind_flows(module);
+}

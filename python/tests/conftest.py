@@ -1,0 +1,14 @@
+import matplotlib
+import numpy as np
+import pytest
+from hypothesis import settings
+
+matplotlib.use("Agg")
+# The same cases in every run.
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=50)
+settings.load_profile("fixed")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(2018)

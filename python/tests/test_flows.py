@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import pits
+
+DETERMINISTIC = sorted(set(pits.flows.by_name) - {"sgld", "spos"})
+
+
+# Liu and Wang (2016), Eq. 8, with the median rule h = med²/log(M+1): a plain loop.
+def svgd_step(theta, score, step):
+    M = len(theta)
+    d2 = ((theta[:, None] - theta[None]) ** 2).sum(axis=2)
+    h = np.median(d2) / np.log(M + 1)
+    velocity = np.zeros_like(theta)
+    for i in range(M):
+        for j in range(M):
+            k = np.exp(-d2[i, j] / h)
+            velocity[i] += (k * score[j] + 2 / h * k * (theta[i] - theta[j])) / M
+    return theta + step * velocity
+
+
+@given(st.integers(2, 7), st.integers(1, 4), st.integers(0, 1000))
+def test_svgd_is_the_plain_loop(M, P, seed):
+    theta = np.random.default_rng(seed).normal(size=(M, P))
+    expected = theta
+    for _ in range(3):
+        expected = svgd_step(expected, 1 - expected, 0.1)
+    moved = pits.flows.svgd(lambda t: 1 - t, theta, steps=3, optimizer="sgd", step=0.1)
+    np.testing.assert_allclose(moved, expected, rtol=1e-9, atol=1e-12)
+
+
+# Independent particles ascend the gradient: θ_t = (1 − step)^t θ_0 for a standard normal.
+def test_ensemble_ascends():
+    theta = np.random.default_rng(0).normal(size=(5, 3))
+    moved = pits.flows.ensemble(lambda t: -t, theta, steps=10, optimizer="sgd", step=0.1)
+    np.testing.assert_allclose(moved, 0.9**10 * theta, rtol=1e-12)
+
+
+# SGLD's chain on N(0, I) is θ' = (1 − s)θ + √(2s) ξ, whose stationary variance is 2s/(1 − (1 − s)²).
+def test_sgld_has_the_variance_of_its_chain():
+    s, n = 0.1, 4000
+    moved = pits.flows.sgld(lambda t: -t, np.zeros((n, 1)), steps=100, step=s)
+    variance = 2 * s / (1 - (1 - s) ** 2)
+    assert abs(moved.var() / variance - 1) < 5 * np.sqrt(2 / n)
+    assert abs(moved.mean()) < 5 * np.sqrt(variance / n)
+
+
+@pytest.mark.parametrize("name", sorted(pits.flows.by_name))
+def test_every_flow_comes_to_the_mean(name):
+    start = np.random.default_rng(1).normal(size=(30, 2)) * 0.5 - 2
+    fields = {"step": 0.02} if name in ("sgld", "spos") else {"tau": 5.0} if name == "dgf-sinkhorn" else {}
+    moved = pits.flows.move(name, lambda t: (3.0 - t) / 0.25, start, steps=600, seed=1, **fields)
+    np.testing.assert_allclose(moved.mean(axis=0), 3.0, atol=5 * 0.5 / np.sqrt(30))
+
+
+def test_the_same_seed_gives_the_same_bits():
+    start = np.zeros((10, 2))
+    one, again, other = (pits.flows.sgld(lambda t: -t, start, steps=20, step=0.1, seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", DETERMINISTIC)
+def test_float32_stays_float32_and_agrees(name):
+    start = np.random.default_rng(2).normal(size=(8, 3))
+    kept = start.copy()
+    wide = pits.flows.by_name[name](lambda t: -t, start, steps=5)
+    narrow = pits.flows.by_name[name](lambda t: -t, start.astype(np.float32), steps=5)
+    assert narrow.dtype == np.float32 and wide.dtype == np.float64
+    np.testing.assert_allclose(narrow, wide, atol=1e-3)
+    np.testing.assert_array_equal(start, kept)  # the caller's particles stay where they are
+
+
+def test_one_particle_at_a_time_and_callbacks():
+    seen = []
+    start = np.random.default_rng(3).normal(size=(6, 2))
+    one = pits.flows.svgd(lambda t: -t, start, steps=4, batched=False, callback=lambda t, p: seen.append((t, p)))
+    np.testing.assert_array_equal(one, pits.flows.svgd(lambda t: -t, start, steps=4))
+    assert [t for t, _ in seen] == [1, 2, 3, 4]
+    np.testing.assert_array_equal(seen[-1][1], one)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: pits.flows.svgd(lambda t: -t, np.zeros(3)), r"must have the shape \(M, P\)"),
+    (lambda: pits.flows.svgd(lambda t: -t, [[np.nan]]), "finite"),
+    (lambda: pits.flows.svgd(lambda t: t[0], np.zeros((3, 2))), "batched=False"),
+    (lambda: pits.flows.svgd(lambda t: t * np.inf, np.ones((3, 2))), "not finite at step 0"),
+    (lambda: pits.flows.svgd(lambda t: -t, np.zeros((3, 2)), bandwith=1.0), "has no field 'bandwith'"),
+    (lambda: pits.flows.svgd(lambda t: -t, np.zeros((3, 2)), bandwidth=-1.0), "bandwidth"),
+    (lambda: pits.flows.sgld(lambda t: -t, np.zeros((3, 2)), optimizer="adam"), "optimizer=sgd"),
+    (lambda: pits.flows.move("svdg", lambda t: -t, np.zeros((3, 2))), "did you mean 'svgd'"),
+])
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(pits.InputError, match=message):
+        call()

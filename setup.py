@@ -1,0 +1,47 @@
+"""pip install --no-build-isolation .    builds the extension with CMake in build/pip-TAG and takes the package from there.
+
+PITS_CMAKE_ARGS has further arguments of CMake. The report page is built with npm, unless build/release has one already or
+-DPITS_PAGE=FILE names one.
+"""
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+SOURCE = pathlib.Path(__file__).resolve().parent
+
+
+def version():
+    return re.search(r"project\(pits VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
+
+
+def page_argument():
+    built = SOURCE / "build" / "release" / "web" / "page.html"
+    newest = max(f.stat().st_mtime for f in (SOURCE / "web").rglob("*") if f.is_file())
+    return [f"-DPITS_PAGE={built}"] if built.exists() and built.stat().st_mtime >= newest else []
+
+
+class CMakeBuild(build_ext):
+    def build_extension(self, ext):
+        tree = SOURCE / "build" / f"pip-{sys.implementation.cache_tag}"
+        subprocess.run(["cmake", "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                        "-DPITS_TESTS=OFF", f"-DPython3_EXECUTABLE={sys.executable}", *page_argument(),
+                        *shlex.split(os.environ.get("PITS_CMAKE_ARGS", ""))], check=True)
+        subprocess.run(["cmake", "--build", tree, "--target", "pits_python_package", "--parallel",
+                        os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))], check=True)
+        package = pathlib.Path(self.get_ext_fullpath(ext.name)).parent
+        package.mkdir(parents=True, exist_ok=True)
+        for pattern in ("_pits.*.so", "*.pyi"):
+            for file in (tree / "python" / "pits").glob(pattern):
+                shutil.copy2(file, package)
+
+
+setup(version=version(), packages=["pits"], package_dir={"pits": "python/pits"},
+      package_data={"pits": ["py.typed", "*.pyi"]}, ext_modules=[Extension("pits._pits", sources=[])],
+      cmdclass={"build_ext": CMakeBuild})

@@ -1,0 +1,11 @@
+// What this machine is, for the record of a run.
+#pragma once
+
+#include <string>
+
+namespace pits {
+
+// Processor, hardware threads and SIMD target.
+std::string machine_line();
+
+}  // namespace pits
