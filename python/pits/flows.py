@@ -25,7 +25,7 @@ _OPTIMIZER_FIELDS = [dict(field, value=_fields.to_text(field["name"], _DEFAULTS[
                      if field["name"] in _DEFAULTS else field for field in _pits.optimizer_fields()]
 FIELDS: list[_fields.Field] = [*_FLOW_FIELDS, *_OPTIMIZER_FIELDS]
 
-Gradient = Callable[[Any], ArrayLike]
+Gradient = Callable[[NDArray[Any]], Any]
 
 
 def _score(log_prob_grad: Gradient, theta: NDArray[Any], batched: bool, t: int) -> NDArray[Any]:
