@@ -65,14 +65,14 @@ ScriptTimes parsed(const std::string& text) {
 
 // Debian's libraries belong to /usr/bin/python3, which need not be the first on the path.
 ScriptTimes script_times(std::string_view text_of_script, const std::vector<std::string>& work, int repetitions,
-                         double seconds) {
+                         double seconds, const char* start = "env") {
   const std::filesystem::path directory = std::filesystem::temp_directory_path();
   const std::filesystem::path script = directory / fmt::format("pits-bench-{}.py", ::getpid());
   write_file_atomically(script, text_of_script);
   set_up_openblas();
   std::string text;
   for (const char* python : {"python3", "/usr/bin/python3"}) {
-    text = output_of(fmt::format("OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 {} '{}' {} {} {} 2>/dev/null", python,
+    text = output_of(fmt::format("{} OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 {} '{}' {} {} {} 2>/dev/null", start, python,
                                  script.string(), repetitions, seconds, fmt::join(work, " ")));
     if (!text.empty()) break;
   }
@@ -103,6 +103,10 @@ ScriptTimes torch_times(const std::vector<std::string>& work, int repetitions, d
 }
 
 ScriptTimes numpy_times(const std::vector<std::string>& work, int repetitions, double seconds) {
+  return script_times(numpy_script(), work, repetitions, seconds, "env -u OPENBLAS_CORETYPE");
+}
+
+ScriptTimes tuned_numpy_times(const std::vector<std::string>& work, int repetitions, double seconds) {
   return script_times(numpy_script(), work, repetitions, seconds);
 }
 

@@ -22,7 +22,9 @@ struct ScriptTimes {
 };
 // Run torch_reference.py or numpy_reference.py on these pieces of work, on one thread.
 ScriptTimes torch_times(const std::vector<std::string>& work, int repetitions, double seconds);
+// numpy as it comes, and with OpenBLAS's kernels named for this machine.
 ScriptTimes numpy_times(const std::vector<std::string>& work, int repetitions, double seconds);
+ScriptTimes tuned_numpy_times(const std::vector<std::string>& work, int repetitions, double seconds);
 
 // torch_reference.py and numpy_reference.py.
 std::string_view torch_script();

@@ -128,7 +128,7 @@ void add_reference(const std::string& name, const std::string& work, const Scrip
 }
 
 Row row_of(const Case& c, const std::map<std::string, Measured>& measured, const ScriptTimes& torch,
-           const ScriptTimes& numpy) {
+           const ScriptTimes& numpy, const ScriptTimes& tuned_numpy) {
   const Measured& own = measured.at(c.name);
   Row row{.name = c.name, .seconds = own.seconds / c.units, .p50 = own.p50, .p99 = own.p99, .missing = own.missing};
   if (c.operations > 0.0) row.operations = c.operations;
@@ -139,6 +139,7 @@ Row row_of(const Case& c, const std::map<std::string, Measured>& measured, const
   if (own.reference) row.references.push_back({c.reference_name, *own.reference / c.units});
   add_reference("PyTorch", c.torch, torch, row);
   add_reference("numpy", c.numpy, numpy, row);
+  add_reference("tuned numpy", c.numpy, tuned_numpy, row);
   return row;
 }
 
@@ -153,12 +154,13 @@ Report run(const Options& options) {
   const auto measured = measure(cases, options.quick);
   const ScriptTimes torch = measure_script(cases, options.quick, &Case::torch, torch_times);
   const ScriptTimes numpy = measure_script(cases, options.quick, &Case::numpy, numpy_times);
+  const ScriptTimes tuned_numpy = measure_script(cases, options.quick, &Case::numpy, tuned_numpy_times);
   if (counted) report.sgemm_flops = std::max(report.sgemm_flops, sgemm_flops(sgemm_repetitions));
   report.torch = torch.version;
   report.torch_wanted = std::ranges::any_of(cases, [](const Case& c) { return !c.torch.empty(); });
   report.numpy = numpy.version;
   report.numpy_wanted = std::ranges::any_of(cases, [](const Case& c) { return !c.numpy.empty(); });
-  for (const Case& c : cases) report.rows.push_back(row_of(c, measured, torch, numpy));
+  for (const Case& c : cases) report.rows.push_back(row_of(c, measured, torch, numpy, tuned_numpy));
   return report;
 }
 
