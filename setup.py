@@ -42,6 +42,7 @@ class CMakeBuild(build_ext):
                 shutil.copy2(file, package)
 
 
-setup(version=version(), packages=["pits"], package_dir={"pits": "python/pits"},
+(SOURCE / "build").mkdir(exist_ok=True)
+setup(version=version(), options={"egg_info": {"egg_base": "build"}}, packages=["pits"], package_dir={"pits": "python/pits"},
       package_data={"pits": ["py.typed", "*.pyi"]}, ext_modules=[Extension("pits._pits", sources=[])],
       cmdclass={"build_ext": CMakeBuild})
