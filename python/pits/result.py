@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,26 +100,28 @@ class Result:
                                                       "regret": values}))
         return _pandas().concat(parts, ignore_index=True)
 
-    def plot(self, env: Optional[str] = None, ax: Any = None) -> Any:
+    def plot(self, env: Optional[str] = None, ax: Any = None, labels: Optional[Mapping[str, str]] = None) -> Any:
         """Cumulative regret, mean and standard deviation over realizations, by matplotlib; one panel an environment.
 
-        Returns the axes: one for env, or where there is one environment; else an array of them.
+        labels has other names for agents and environments. Returns the axes: one for env, or where there is one
+        environment; else an array of them.
         """
         import matplotlib.pyplot as plt
+        names = labels or {}
         if ax is not None or env is not None or len(self.envs) == 1:
-            return self._panel(self.envs[self._env(env)], plt.subplots()[1] if ax is None else ax)
+            return self._panel(self.envs[self._env(env)], plt.subplots()[1] if ax is None else ax, names)
         _, axes = plt.subplots(1, len(self.envs), figsize=(4.5 * len(self.envs), 3.5), layout="constrained")
         for name, panel in zip(self.envs, axes):
-            self._panel(name, panel)
+            self._panel(name, panel, names)
         return axes
 
-    def _panel(self, env: str, ax: Any) -> Any:
+    def _panel(self, env: str, ax: Any, names: Mapping[str, str]) -> Any:
         for agent in self.agents:
             rounds, curves = self.curve(agent, env)
             mean, spread = curves.mean(axis=0), curves.std(axis=0, ddof=1 if len(curves) > 1 else 0)
-            shown, = ax.plot(rounds, mean, label=agent)
+            shown, = ax.plot(rounds, mean, label=names.get(agent, agent))
             ax.fill_between(rounds, mean - spread, mean + spread, color=shown.get_color(), alpha=0.2, linewidth=0)
-        ax.set(title=env, xlabel="round", ylabel="cumulative regret")
+        ax.set(title=names.get(env, env), xlabel="round", ylabel="cumulative regret")
         ax.legend()
         return ax
 
