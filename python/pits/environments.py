@@ -35,7 +35,8 @@ class Environment(_pits.Environment):
     def __init__(self, environment: str, *, preset: Optional[str] = None, seed: int = 0, realization: int = 0,
                  steps: int = 2000, data_dir: str = "", **fields: Any) -> None:
         self._spec = _fields.spec(environment, preset, fields)
-        super().__init__(self._spec, seed, realization, steps, data_dir)
+        self._setup = (seed, realization, steps, data_dir)
+        super().__init__(self._spec, *self._setup)
 
     def draw(self, t: int) -> Round:
         """Round t, counted from 0."""
@@ -45,8 +46,18 @@ class Environment(_pits.Environment):
         """The first rounds, one after another."""
         return map(self.draw, range(steps))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self._spec, self._setup)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} '{self._spec}': d = {self.n_features}, K = {self.n_actions}>"
+
+
+def _remade(kind: type[Environment], spec: str, setup: tuple[int, int, int, str]) -> Environment:
+    env = kind.__new__(kind)
+    _pits.Environment.__init__(env, spec, *setup)
+    env._spec, env._setup = spec, setup
+    return env
 
 
 def _document(entry: Mapping[str, Any], fields: list[_fields.Field]) -> str:

@@ -7,6 +7,21 @@ from typing import Any, Mapping, Optional, Sequence, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _pits
+
+
+class _Kept:
+    """What an experiment still has to say once it is pickled."""
+
+    def __init__(self, table: str, page: str) -> None:
+        self._table, self._page = table, page
+
+    def table(self) -> str:
+        return self._table
+
+    def page(self, command: str) -> str:
+        return self._page
+
 
 class Result:
     """Arrays by (environment, agent, realization), a table, frames, a plot and a page.
@@ -127,8 +142,11 @@ class Result:
 
     def report(self, path: Union[str, os.PathLike[str]]) -> str:
         """Writes one self-contained HTML page with table, curves and pulls; returns its path."""
-        self._experiment.report(os.fspath(path), self.command)
+        _pits.write_file(os.fspath(path), self._experiment.page(self.command))
         return os.path.abspath(path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_experiment": _Kept(self.table(), self._experiment.page(self.command))}
 
 
 def _pandas() -> Any:

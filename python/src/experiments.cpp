@@ -153,14 +153,16 @@ py::list trajectories(const Experiment& self) {
   return list;
 }
 
-void report(const Experiment& self, const std::filesystem::path& path, const std::string& command) {
-  const Plan& plan = self.plan();
-  write_file_atomically(path, run_page(plan, summarise(plan, self.results()), {command, machine_line()}));
+std::string page(const Experiment& self, const std::string& command) {
+  return run_page(self.plan(), summarise(self.plan(), self.results()), {command, machine_line()});
 }
 
 }  // namespace
 
 void bind_experiments(py::module_& module) {
+  module.def(
+      "write_file", [](const std::filesystem::path& path, std::string_view text) { write_file_atomically(path, text); },
+      py::arg("path"), py::arg("text"), "The file is there completely or not at all.");
   py::class_<Experiment>(module, "Experiment")
       .def(py::init(&make), py::arg("agents"), py::arg("environments"), py::arg("custom_agents"),
            py::arg("custom_environments"), py::arg("steps"), py::arg("realizations"), py::arg("seed"),
@@ -169,7 +171,7 @@ void bind_experiments(py::module_& module) {
       .def("keep_in", &Experiment::keep_in, py::arg("out"), py::arg("resume"), py::arg("command"))
       .def("run", &run, py::arg("threads"), py::arg("show"))
       .def("trajectories", &trajectories)
-      .def("report", &report, py::arg("path"), py::arg("command"))
+      .def("page", &page, py::arg("command"))
       .def("table", [](const Experiment& self) {
         return regret_table(self.plan(), summarise(self.plan(), self.results()), false);
       });

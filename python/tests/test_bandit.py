@@ -88,6 +88,13 @@ class Shop(pits.agents.LinTS):
     pass
 
 
+def test_decisions_are_tuples_that_survive_a_pickle():
+    decision = pits.agents.Uniform(4, 1).decide([0.0])
+    again = pickle.loads(pickle.dumps(decision))
+    assert again == decision == (decision.action, 0.25, 0) and type(again) is pits.Decision
+    assert again.propensity_error == 0.0 and "propensity=0.25" in repr(decision)
+
+
 # (XᵀX + λI) β = Xᵀr with λ = 0.25: what Lin-TS plays after many rounds is the best action of the ridge regression.
 def test_lin_ts_finds_the_action_of_the_ridge_regression(rng):
     X = rng.normal(size=(3000, 4)).astype(np.float32)

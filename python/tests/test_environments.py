@@ -1,4 +1,5 @@
 import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -50,3 +51,10 @@ def test_bad_settings_say_what_would_be_right():
 def test_signatures_have_the_fields():
     parameters = inspect.signature(pits.environments.by_name["wheel"]).parameters
     assert "delta" in parameters and parameters["steps"].default == 2000
+
+
+def test_environments_survive_a_pickle():
+    env = pits.environments.by_name["wheel"](delta=0.7, seed=3, realization=1)
+    again = pickle.loads(pickle.dumps(env))
+    assert repr(again) == repr(env) and type(again) is type(env)
+    np.testing.assert_array_equal(again.draw(9).context, env.draw(9).context)

@@ -1,5 +1,6 @@
 import json
 import os
+import pickle
 import subprocess
 
 import numpy as np
@@ -204,3 +205,12 @@ def test_the_page_has_the_numbers(tmp_path):
     assert page.lstrip().lower().startswith("<!doctype html") and "Stubborn" in page
     assert repr(result.normalized_regret[0, 1].mean())[:12] in page
     assert "Stubborn" in repr(result)
+
+
+def test_results_survive_a_pickle(tmp_path):
+    result = pits.run("lin-ts", "linear", steps=60, realizations=3)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.curves, result.curves)
+    assert repr(again) == repr(result)
+    pages = [open(r.report(tmp_path / "x.html"), encoding="utf-8").read() for r in (result, again)]
+    assert pages[0] == pages[1]
