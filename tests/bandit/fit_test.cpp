@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "bandit/small_bandit.h"
 #include "experiment/expect_error.h"
@@ -71,6 +72,18 @@ TEST(LoggedValue, OfALearnerIsAboveThatOfChance) {
   for (const Event& e : events) mean += e.reward / 600.0;
   Bandit bandit("lin-ts", small_setup(), {.propensity_draws = 100});
   EXPECT_GT(bandit.fit(Log(events).rounds(true)).value(), mean + 0.1);
+}
+
+TEST(WarmStart, StopsWhereTheCallerThrows) {
+  const std::vector<Event> events = random_events(20, 5);
+  Bandit stopped("lin-ts", small_setup()), shorter("lin-ts", small_setup());
+  int learned = 0;
+  const auto stop = [&] {
+    if (++learned == 7) throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(stopped.fit(Log(events).rounds(), stop), std::runtime_error);
+  shorter.fit(Log({events.begin(), events.begin() + 7}).rounds());
+  EXPECT_EQ(stopped.saved(), shorter.saved());
 }
 
 TEST(WarmStart, RefusesRoundsThatDoNotFitAndLearnsNothing) {

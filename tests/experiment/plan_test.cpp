@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "experiment/expect_error.h"
 #include "pits/core/kernels.h"
 #include "pits/version.h"
@@ -167,6 +169,21 @@ TEST(Plan, ErrorsOfACellSayWhichItWas) {
   const auto run = [&] { plan.run(plan.cell(1), [](std::size_t) {}); };
   expect_mentions(test::message_of(run),
                   {"agent 'bernoulli-ts' on 'wheel,inner_mean=7', realization 1", "gaussian-ts"});
+}
+
+TEST(Plan, NamesWhatACallersCatalogueHas) {
+  Catalogues catalogues;
+  const auto is_lin_ts = [](const AgentEntry& entry) { return entry.name == "lin-ts"; };
+  AgentEntry mine = *std::ranges::find_if(catalogues.agents, is_lin_ts);
+  mine.name = "mine";
+  catalogues.agents.push_back(mine);
+  ExperimentConfig config = with_agents({"lin-ts", "mine"});
+  config.steps = 30;
+  const Plan plan(config, catalogues);
+  const auto nothing = [](std::size_t) {};
+  const std::size_t R = plan.realizations();
+  EXPECT_EQ(plan.run(plan.cell(0), nothing).curve, plan.run(plan.cell(R), nothing).curve);
+  EXPECT_EQ(plan.agents(), (std::vector<std::string>{"lin-ts", "mine"}));
 }
 
 TEST(Plan, AllAgentsMeetTheSameRounds) {
