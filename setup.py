@@ -1,7 +1,7 @@
-"""pip install --no-build-isolation .    builds the extension with CMake in build/pip-TAG and takes the package from there.
+"""pip install --no-build-isolation . builds the extension with CMake in build/pip-TAG and takes the package from there.
 
-PITS_CMAKE_ARGS has further arguments of CMake. The report page is built with npm, unless build/release has one already or
--DPITS_PAGE=FILE names one.
+PITS_CMAKE_ARGS has further arguments of CMake. The report page is built with npm, unless build/release has one already
+or -DPITS_PAGE=FILE names one.
 """
 import os
 import pathlib
@@ -43,6 +43,6 @@ class CMakeBuild(build_ext):
 
 
 (SOURCE / "build").mkdir(exist_ok=True)
-setup(version=version(), options={"egg_info": {"egg_base": "build"}}, packages=["pits"], package_dir={"pits": "python/pits"},
-      package_data={"pits": ["py.typed", "*.pyi"]}, ext_modules=[Extension("pits._pits", sources=[])],
+setup(version=version(), options={"egg_info": {"egg_base": "build"}}, packages=["pits"],
+      package_dir={"pits": "python/pits"}, package_data={"pits": ["py.typed", "*.pyi"]}, ext_modules=[Extension("pits._pits", sources=[])],
       cmdclass={"build_ext": CMakeBuild})

@@ -2,8 +2,8 @@
 
   numpy_reference.py REPETITIONS SECONDS WORK...     WORK is features:K:z:d:h:M
 
-Prints one JSON object: {"version": ..., "work": {WORK: {"seconds": ..., "p50": ..., "p99": ...}}}. The caller limits the
-threads (OPENBLAS_NUM_THREADS=1) and names OpenBLAS's kernels where it would not find them (OPENBLAS_CORETYPE=SkylakeX).
+Prints one JSON object: {"version": ..., "work": {WORK: {"seconds": ..., "p50": ..., "p99": ...}}}. The caller limits
+the threads (OPENBLAS_NUM_THREADS=1) and may name OpenBLAS's kernels (OPENBLAS_CORETYPE=SkylakeX).
 
 A decision among K actions of z features at a context of d numbers: M networks (d+z)-h-1 score every action, one of them
 decides, and the share that agrees is its probability. What the context adds to the hidden units is the same for all

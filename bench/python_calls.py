@@ -2,9 +2,9 @@
 
   PYTHONPATH=build/release/python python3 bench/python_calls.py [--quick] [--json] [--program build/release/pits]
 
-decide: calls from Python beside calls of the same bandit from C++, in turn; wall times, the best of several repetitions.
-run: an experiment by pits.run beside the same one by the command line, in turn; wall times, the best. The command line's
-has the start of its process, Python's has not.
+decide: calls from Python beside calls of the same bandit from C++, in turn; wall times, the best of several
+repetitions. run: an experiment by pits.run beside the same one by the command line, in turn; wall times, the best. The
+command line's has the start of its process, Python's has not.
 """
 import argparse
 import json
@@ -61,7 +61,7 @@ def cost_of_run(program, quick):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="one short repetition: whether it works, not how fast it is")
+    parser.add_argument("--quick", action="store_true", help="one short repetition: does it work, not how fast is it")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--program", default="build/release/pits", help="the command line")
     options = parser.parse_args()
@@ -74,7 +74,8 @@ def main():
         return
     print(f"{'decide':50} {'Python':>9} {'C++':>9} {'extra':>9} {'ratio':>6}")
     for name, row in decides.items():
-        print(f"{name:50} {row['python_us']:6.2f} µs {row['cpp_us']:6.2f} µs {row['extra_us']:6.2f} µs {row['ratio']:6.2f}")
+        times = " ".join(f"{row[key]:6.2f} µs" for key in ("python_us", "cpp_us", "extra_us"))
+        print(f"{name:50} {times} {row['ratio']:6.2f}")
     print(f"\nrun: Python {run['python_s']:.2f} s, command line {run['command_s']:.2f} s, ratio {run['ratio']:.2f}")
 
 

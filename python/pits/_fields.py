@@ -76,8 +76,13 @@ def values(fields: Sequence[Field]) -> dict[str, Any]:
 
 
 def spec(name: str, after_colon: Optional[str], given: Mapping[str, Any]) -> str:
-    """NAME[:PRESET][,field=value...], as the command line takes it."""
-    head = name if after_colon is None else f"{name}:{to_text('preset', after_colon)}"
+    """NAME[:PRESET][,field=value...], as the command line takes it; name may have fields already.
+
+    >>> spec("pi-ts,flow=svgd", "released", {"particles": 3})
+    'pi-ts:released,flow=svgd,particles=3'
+    """
+    bare, comma, rest = name.partition(",")
+    head = name if after_colon is None else f"{bare}:{to_text('preset', after_colon)}{comma}{rest}"
     return ",".join([head] + [f"{field}={text}" for field, text in to_texts(given).items()])
 
 

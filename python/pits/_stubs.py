@@ -75,8 +75,8 @@ by_name: dict[str, type[Environment]]
 
 
 def flows_text() -> str:
-    common = ("log_prob_grad: Gradient, particles: ArrayLike, *, steps: int = ..., seed: int = ..., batched: bool = ..., "
-              "callback: Optional[Callable[[int, NDArray[Any]], object]] = ...")
+    common = ("log_prob_grad: Gradient, particles: ArrayLike, *, steps: int = ..., seed: int = ..., "
+              "batched: bool = ..., callback: Optional[Callable[[int, NDArray[Any]], object]] = ...")
     text = HEAD + "Gradient = Callable[[NDArray[Any]], Any]\nFIELDS: list[Any]\n"
     text += "by_name: dict[str, Callable[..., NDArray[Any]]]\n"
     text += f"def move(flow: str, {common}{keywords(flows.FIELDS)}) -> NDArray[Any]: ...\n"

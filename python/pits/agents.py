@@ -17,13 +17,14 @@ import inspect
 from typing import Any, Mapping, Optional
 
 from . import _fields, _pits
-from .bandit import BANDIT_FIELDS, Bandit
+from .bandit import Bandit
 
 
 def all_fields(name: str) -> list[_fields.Field]:
-    """The keywords of an agent: its own fields first; where the bandit has one of the same name, the bandit's counts."""
-    own = [field for field in _pits.agent_fields(name) if field["name"] not in BANDIT_FIELDS]
-    return own + list(_pits.bandit_fields())
+    """The keywords of an agent: its own fields, and those of the bandit around it that it has not itself."""
+    own = _pits.agent_fields(name)
+    names = {field["name"] for field in own}
+    return [*own, *(field for field in _pits.bandit_fields() if field["name"] not in names)]
 
 
 def _signature(fields: list[_fields.Field], preset: Optional[str]) -> inspect.Signature:

@@ -24,8 +24,9 @@ def _at_least(name: str, value: Any, least: int) -> int:
 class Bandit(_pits.Bandit):
     """An agent of the catalogue with what a product needs around it.
 
-    agent is NAME[:PRESET][,field=value...]; keywords set further fields of the agent or, by the names floor, propensity,
-    propensity_draws, default_after and default_reward, of the bandit. `pits.agents` has a class for each agent.
+    agent is NAME[:PRESET][,field=value...]; keywords set further fields of the agent, or of the bandit: propensity,
+    propensity_draws, default_after, default_reward, and floor where the agent has none of its own. `pits.agents` has a
+    class for each agent.
 
     >>> bandit = Bandit("lin-ts", n_actions=2, n_features=1, seed=7)
     >>> first, second = bandit.decide([1.0]), bandit.decide([1.0])
@@ -39,8 +40,9 @@ class Bandit(_pits.Bandit):
 
     def __init__(self, agent: str, n_actions: int, n_features: int, *, preset: Optional[str] = None, seed: int = 0,
                  **fields: Any) -> None:
-        config = {name: fields.pop(name) for name in list(fields) if name in BANDIT_FIELDS}
-        super().__init__(_spec(agent, preset, fields), _at_least("n_actions", n_actions, 1),
+        own = {field["name"] for field in _pits.agent_fields(_fields.spec(agent, preset, {}))}
+        config = {name: fields.pop(name) for name in BANDIT_FIELDS - own if name in fields}
+        super().__init__(_fields.spec(agent, preset, fields), _at_least("n_actions", n_actions, 1),
                          _at_least("n_features", n_features, 1), _at_least("seed", seed, 0),
                          _fields.to_texts(config))
 
@@ -90,16 +92,11 @@ class Bandit(_pits.Bandit):
         arguments.update(n_actions=self.n_actions, n_features=self.n_features, seed=self.seed)
         if preset:
             arguments["preset"] = preset
-        bandit, agent = self.bandit_config, self.config
-        arguments.update((_fields.to_keyword(k), v) for k, v in {**agent, **bandit}.items())
+        arguments.update((_fields.to_keyword(k), v) for k, v in {**self.bandit_config, **self.config}.items())
         return _fields.call_text(type(self).__name__, arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self._saved(), self.__dict__)
-
-
-def _spec(agent: str, preset: Optional[str], fields: dict[str, Any]) -> str:
-    return _fields.spec(agent, preset, fields)
 
 
 def _restored(kind: type[Bandit], saved: bytes, attributes: dict[str, Any], source: str = "a pickled bandit") -> Bandit:

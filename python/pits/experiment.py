@@ -22,13 +22,21 @@ def _labelled(things: Things) -> list[tuple[Optional[str], Thing]]:
     return [(None, thing) for thing in ([things] if isinstance(things, str) or callable(things) else things)]
 
 
+def _name_in_catalogue(thing: Any, what: str) -> str:
+    """Of a class of pits.agents or pits.environments itself, not of one that derives from it."""
+    if what not in vars(thing) or not getattr(thing, what):
+        raise TypeError(f"{thing.__name__} is not in the catalogue; an {what} of one's own for the runner is a class as "
+                        "help(pits.run) shows it")
+    return str(getattr(thing, what))
+
+
 def _sorted_out(things: Things, what: str, base: type, known: set[str]) -> tuple[list[str], list[tuple[str, Any]]]:
     """Specs of all, in order, and the factories among them by label."""
     specs: list[str] = []
     custom: list[tuple[str, Any]] = []
     for label, thing in _labelled(things):
-        if isinstance(thing, type) and issubclass(thing, base) and getattr(thing, what):
-            thing = getattr(thing, what)
+        if isinstance(thing, type) and issubclass(thing, base):
+            thing = _name_in_catalogue(thing, what)
         if isinstance(thing, str):
             if label not in (None, thing):
                 raise _pits.InputError(f"{what} '{thing}' has its own label: only things made in Python take one")
@@ -93,9 +101,9 @@ def run(agents: Things, envs: Things, *, steps: int = 2000, realizations: int = 
     >>> run("bernoulli-ts", Coins, steps=100, realizations=2).regret.shape
     (1, 1, 2)
 
-    A dict gives labels to one's own: {"leader": FollowTheLeader}. progress is a bar on a terminal by default; True, False
-    or a function of (rounds done, rounds in all). out is a run directory as `pits run --out` writes it; resume goes on
-    with it. Ctrl-C stops the run.
+    A dict gives labels to one's own: {"leader": FollowTheLeader}. progress is a bar on a terminal by default; True,
+    False or a function of (rounds done, rounds in all). out is a run directory as `pits run --out` writes it; resume
+    goes on with it. Ctrl-C stops the run.
     """
     agent_specs, custom_agents = _sorted_out(agents, "agent", Bandit, {e["name"] for e in _pits.agent_catalogue()})
     env_specs, custom_envs = _sorted_out(envs, "environment", Environment,

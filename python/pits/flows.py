@@ -86,8 +86,8 @@ def _make_function(flow: str, summary: str) -> Callable[..., NDArray[Any]]:
 
     function.__name__ = function.__qualname__ = flow.replace("-", "_")
     defaults = [dict(f, value="sgd") if f["name"] == "optimizer" and flow in _NOISY else f for f in FIELDS]
-    function.__doc__ = (f"{summary[:1].upper()}{summary[1:]}.\n\nAs move({flow!r}, ...): steps, seed, batched, callback "
-                        f"and the fields\n{_fields.described(defaults)}\n")
+    function.__doc__ = (f"{summary[:1].upper()}{summary[1:]}.\n\nAs move({flow!r}, ...): steps, seed, batched, "
+                        f"callback and the fields\n{_fields.described(defaults)}\n")
     head = list(inspect.signature(move).parameters.values())[1:-1]
     function.__signature__ = inspect.Signature(head + _fields.parameters(defaults))  # type: ignore[attr-defined]
     return function

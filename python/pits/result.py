@@ -55,7 +55,8 @@ class Result:
         def numbers(key: str) -> NDArray[np.float64]:
             return np.array([cell[key] for cell in cells], dtype=np.float64).reshape(shape)
 
-        self.regret, self.uniform_regret, self.seconds = numbers("regret"), numbers("uniform_regret"), numbers("seconds")
+        self.regret, self.uniform_regret = numbers("regret"), numbers("uniform_regret")
+        self.seconds = numbers("seconds")
         points = max(len(cell["curve"]) for cell in cells)
         self.curves = np.full((len(cells), points), np.nan)
         for row, cell in zip(self.curves, cells):

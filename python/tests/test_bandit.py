@@ -70,11 +70,12 @@ def test_every_agent_goes_on_bit_for_bit_from_a_file_a_pickle_and_a_copy(name, t
 
 @pytest.mark.parametrize("name", sorted(pits.agents.by_name))
 def test_repr_is_the_call_that_makes_it_again(name):
-    bandit = small(name, floor=0.25)
+    bandit = small(name, floor=0.25, default_after=9)
     made = eval(repr(bandit), vars(pits.agents))
     assert repr(made) == repr(bandit)
     assert made._describe() == bandit._describe()
-    assert "floor=0.25" in repr(bandit)
+    assert "floor=0.25" in repr(bandit) and made.bandit_config == bandit.bandit_config
+    assert bandit.bandit_config["default_after"] == 9
 
 
 def test_a_subclass_keeps_its_class_and_attributes_in_a_pickle():

@@ -144,6 +144,8 @@ def test_bad_experiments_are_refused(agents, envs, message):
 def test_a_bandit_is_no_recipe():
     with pytest.raises(TypeError, match="an agent is a spec"):
         pits.run([pits.agents.LinTS(2, 2)], "linear", steps=10)
+    with pytest.raises(TypeError, match="not in the catalogue"):
+        pits.run([type("Mine", (pits.agents.LinTS,), {})], "linear", steps=10)
 
 
 def test_progress_is_told():
