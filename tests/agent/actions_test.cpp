@@ -37,6 +37,26 @@ RC_GTEST_PROP(BestAction, IsTheFirstAllowedOneThatNoAllowedOneBeats, ()) {
   }
 }
 
+// Few different values, so that there are ties across the blocks of the fast way; NaN and the infinities among them.
+TEST(BestAction, OfThousandsIsThatOfAPlainLoop) {
+  Stream stream({.seed = 4, .purpose = Purpose::target_sample});
+  const double odd[] = {std::nan(""), INFINITY, -INFINITY, -0.0};
+  for (int n = 0; n < 2000; ++n) {
+    std::vector<double> values(200 + stream.index(1500));
+    const std::uint32_t different = 1 + stream.index(50);
+    for (double& v : values) v = stream.index(different);
+    for (std::uint32_t i = stream.index(4); i > 0; --i) {
+      values[stream.index(static_cast<std::uint32_t>(values.size()))] = odd[stream.index(4)];
+    }
+    Action best = 0;
+    for (Action a = 0; a < values.size(); ++a) {
+      if (values[a] > values[best]) best = a;
+    }
+    EXPECT_EQ(best_action(values, {}), best);
+    EXPECT_EQ(best_action(std::vector<float>(values.begin(), values.end()), {}), best);
+  }
+}
+
 TEST(RandomAction, IsUniformOverTheAllowedActions) {
   const std::vector<std::uint8_t> mask = {1, 0, 1, 1, 0, 1};
   Stream stream({.seed = 9, .purpose = Purpose::decision});

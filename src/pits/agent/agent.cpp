@@ -1,6 +1,7 @@
 #include "pits/agent/agent.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -9,8 +10,39 @@
 namespace pits {
 namespace {
 
+constexpr std::size_t lanes = 16, block = 256;
+
+template <class T>
+T largest_in(std::span<const T> values) {
+  std::array<T, lanes> most;
+  most.fill(-std::numeric_limits<T>::infinity());
+  std::size_t i = 0;
+  for (; i + lanes <= values.size(); i += lanes) {
+    for (std::size_t l = 0; l < lanes; ++l) most[l] = values[i + l] > most[l] ? values[i + l] : most[l];
+  }
+  T all = *std::ranges::max_element(most);
+  for (; i < values.size(); ++i) all = values[i] > all ? values[i] : all;
+  return all;
+}
+
+// Where nothing is masked: the largest of each block by loops that vectorise, then its place.
+template <class T>
+Action best_of_many(std::span<const T> values) {
+  T best = values[0];
+  std::size_t where = 0;
+  for (std::size_t start = 0; start < values.size(); start += block) {
+    const T largest = largest_in(values.subspan(start, std::min(block, values.size() - start)));
+    if (!(largest > best)) continue;
+    best = largest;
+    where = start;
+  }
+  while (values[where] != best && !std::isnan(best)) ++where;
+  return static_cast<Action>(where);
+}
+
 template <class T>
 Action best_of(std::span<const T> values, const ActionSet& actions) {
+  if (actions.allowed.empty() && values.size() > block) return best_of_many(values);
   std::optional<Action> best;
   for (Action a = 0; a < values.size(); ++a) {
     if (actions.admits(a) && (!best || values[a] > values[*best])) best = a;
