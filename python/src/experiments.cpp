@@ -101,6 +101,7 @@ class Watched {
       if (!show.is_none()) show(done_.load(), total_);
     }
     if (error_) std::rethrow_exception(error_);
+    if (!show.is_none()) show(done_.load(), total_);
   }
 
  private:

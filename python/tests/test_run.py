@@ -151,7 +151,7 @@ def test_a_bandit_is_no_recipe():
 def test_progress_is_told():
     seen = []
     pits.run("lin-ts", "linear", steps=30_000, realizations=2, threads=1, progress=lambda *counts: seen.append(counts))
-    assert seen and all(total == 60_000 for _, total in seen)
+    assert seen[-1] == (60_000, 60_000) and all(total == 60_000 for _, total in seen)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
