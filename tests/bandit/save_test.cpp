@@ -102,7 +102,7 @@ TEST(SavedBandit, RefusesTheStateOfAnotherAgent) {
     return message_of([&] { Bandit::from_saved(sealed("bandit", other), "'x.pits'"); });
   };
   expect_mentions(with("pi-ts", "pi-tz"), {"'x.pits'", "unknown agent 'pi-tz'", "did you mean"});
-  expect_mentions(with("paper", "papyr"), {"preset", "'papyr'"});
+  expect_mentions(with("auto", "autq"), {"preset", "'autq'"});
   const std::string hidden("hidden\x01\0\0\0\0\0\0\0", 14);  // its value is one character long
   expect_mentions(with(hidden + "2", hidden + "3"), {"does not fit"});
 }
@@ -136,7 +136,7 @@ TEST(SavedBandit, LeavesTheOldFileWhereItCannotWrite) {
 TEST(SavedBandit, SpellsOutItsConfig) {
   const Bandit bandit("pi-ts:released,particles=3", small_setup());
   expect_mentions(bandit.describe(), {"pi-ts:released", ",particles=3", ",flow=dgf-released", ",train_every=50"});
-  expect_mentions(Bandit("pi-ts", small_setup()).describe(), {"pi-ts:paper,"});
+  expect_mentions(Bandit("pi-ts", small_setup()).describe(), {"pi-ts:auto,"});
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST(List, OfOneFlowOrTargetIsItsLine) {
 TEST(List, ShowsPresets) {
   const auto objects = test::json_lines(list({"agents", "pi-ts", "--json"}).out);
   ASSERT_EQ(objects.size(), 1U);
-  EXPECT_EQ(objects[0].at("presets").at(0).at("name"), "paper");
+  EXPECT_EQ(objects[0].at("presets").at(0).at("name"), "auto");
   EXPECT_NE(list({"agents"}).out.find(":released"), std::string::npos);
 }
 

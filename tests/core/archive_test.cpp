@@ -147,8 +147,11 @@ TEST(SavedFile, SaysWhatIsWrong) {
   damaged[file.size() - 40] ^= 1;
   expect_mentions(said(damaged), {"damaged", "checksum"});
   std::string newer = file;
-  newer[8] = 2;  // the version follows the magic's 8 bytes
-  expect_mentions(said(newer), {"newer pits", "format 2", "up to 1"});
+  newer[8] = saved_version + 1;  // the version follows the magic's 8 bytes
+  std::string older = file;
+  older[8] = 1;
+  expect_mentions(said(older), {"older pits", "format 1", "reads format 2"});
+  expect_mentions(said(newer), {"newer pits", "format 3", "reads format 2"});
   expect_mentions(said(sealed("sample", "some bytes")), {"'sample'", "'kind'"});
 }
 

@@ -34,8 +34,8 @@ std::vector<Trajectory> run(const Plan& plan) {
 // The same rounds and draws, sums in another order: single decisions differ, the regret does not.
 TEST(CardExecutor, RegretIsTheCpusWithinThreeAndAHalfStandardErrors) {
   if (device_count() == 0) GTEST_SKIP() << "no GPU here";
-  for (const std::string agent : {"pi-ts:released", "pi-ts:released,flow=svgd", "pi-ts:released,flow=blob", "pi-ts",
-                                  "pi-ts,flow=ensemble", "pi-ts,floor=0.2,hidden=20x20"}) {
+  for (const std::string agent : {"pi-ts:released", "pi-ts:released,flow=svgd", "pi-ts:released,flow=blob", "pi-ts:paper",
+                                  "pi-ts:paper,flow=ensemble", "pi-ts:paper,floor=0.2,hidden=20x20"}) {
     const std::vector<Trajectory> cpu = run(Plan(small({agent}, "")));
     const std::vector<Trajectory> card = run(Plan(small({agent}, "cuda")));
     const auto n = static_cast<double>(cpu.size());
@@ -69,7 +69,7 @@ TEST(CardExecutor, TheSameBitsTwiceAndAfterAResume) {
 
 TEST(CardExecutor, LeavesOtherAgentsToTheCpu) {
   if (device_count() == 0) GTEST_SKIP() << "no GPU here";
-  ExperimentConfig config = small({"lin-ts", "pi-ts"}, "cuda");
+  ExperimentConfig config = small({"lin-ts", "pi-ts:paper"}, "cuda");
   config.realizations = 2;
   const std::vector<Trajectory> mixed = run(Plan(config));
   config = small({"lin-ts"}, "");
@@ -80,16 +80,16 @@ TEST(CardExecutor, LeavesOtherAgentsToTheCpu) {
 
 TEST(CardExecutor, SaysWhichAgentHasNoGpuVersionAndWhy) {
   const std::vector<std::pair<std::string, std::string>> list = {{"lin-ts", "no GPU version"},
-                                                                 {"pi-ts,flow=gfsf", "flow=gfsf"},
+                                                                 {"pi-ts:paper,flow=gfsf", "flow=gfsf"},
                                                                  {"ensemble-sampling", "of their own"},
                                                                  {"neural-greedy", "clip"},
-                                                                 {"pi-ts,model=linear,particles=46341", "46340"}};
+                                                                 {"pi-ts:paper,model=linear,particles=46341", "46340"}};
   for (const auto& [agent, reason] : list) {
-    const std::string said = without_card_version(Plan(small({"pi-ts", agent}, "")));
+    const std::string said = without_card_version(Plan(small({"pi-ts:paper", agent}, "")));
     EXPECT_NE(said.find(agent), std::string::npos) << said;
     EXPECT_NE(said.find(reason), std::string::npos) << said;
   }
-  EXPECT_EQ(without_card_version(Plan(small({"pi-ts", "pi-ts:released", "pi-ts,model=linear"}, ""))), "");
+  EXPECT_EQ(without_card_version(Plan(small({"pi-ts:paper", "pi-ts:released", "pi-ts:paper,model=linear"}, ""))), "");
 }
 
 TEST(CardExecutor, GroupsAreTheLargestThatFit) {
@@ -117,7 +117,7 @@ std::string said_by(const Plan& plan) {
 // Rounds that no card holds, and more than a card numbers. Trainings are rare: their steps are listed ahead.
 TEST(CardExecutor, TooLargeARealizationIsAnErrorWithTheMemoryItNeeds) {
   if (device_count() == 0) GTEST_SKIP() << "no GPU here";
-  ExperimentConfig config = small({"pi-ts,train_every=1000000000"}, "cuda");
+  ExperimentConfig config = small({"pi-ts:paper,train_every=1000000000"}, "cuda");
   config.realizations = 1;
   config.steps = 2'000'000'000;
   const std::string memory = said_by(Plan(config));
@@ -130,9 +130,9 @@ TEST(CardExecutor, TooLargeARealizationIsAnErrorWithTheMemoryItNeeds) {
 }
 
 TEST(CardExecutor, TheDeviceIsPartOfTheResolvedConfig) {
-  EXPECT_EQ(Plan(small({"pi-ts"}, "cuda")).resolved().at("device"), "cuda");
-  EXPECT_EQ(Plan(small({"pi-ts"}, "cuda")).resolved().at("precision"), "tf32");
-  EXPECT_FALSE(Plan(small({"pi-ts"}, "")).resolved().contains("device"));
+  EXPECT_EQ(Plan(small({"pi-ts:paper"}, "cuda")).resolved().at("device"), "cuda");
+  EXPECT_EQ(Plan(small({"pi-ts:paper"}, "cuda")).resolved().at("precision"), "tf32");
+  EXPECT_FALSE(Plan(small({"pi-ts:paper"}, "")).resolved().contains("device"));
 }
 
 }  // namespace

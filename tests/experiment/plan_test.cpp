@@ -70,7 +70,7 @@ TEST(Plan, ResolvesEveryDefault) {
   EXPECT_EQ(resolved["agents"][0]["name"], "pi-ts");
   for (const auto& entry : agent_catalogue()) {
     if (entry.name != "pi-ts") continue;
-    const auto recipe = entry.recipe("paper");
+    const auto recipe = entry.recipe("auto");
     for (const Field& field : recipe->fields().list()) {
       EXPECT_EQ(resolved["agents"][0]["fields"].at(field.name), field.get()) << field.name;
     }
@@ -82,7 +82,7 @@ TEST(Plan, PresetsGiveWayToTheSpecAndTheSpecToSet) {
   const Plan plain(config);
   EXPECT_EQ(agent_field(plain, 0, "flow"), "dgf-released");
   EXPECT_EQ(agent_field(plain, 1, "particles"), "7");
-  EXPECT_EQ(agent_field(plain, 2, "flow"), "dgf");
+  EXPECT_EQ(agent_field(plain, 2, "flow"), "blob");
   EXPECT_EQ(agent_field(plain, 2, "step"), "0.5");
   config.set = {"pi-ts.particles=4", "pi-ts.step=0.25", "pi-ts.step=0.125"};
   const Plan set(config);

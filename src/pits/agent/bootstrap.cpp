@@ -18,7 +18,9 @@ Fields fields(BootstrapConfig& c) {
            Range{.low = 0, .high = 1, .low_open = true});
 }
 
-BootstrapConfig bootstrap_preset(std::string_view name) { return {.networks = showdown_particles(3, name)}; }
+BootstrapConfig bootstrap_preset(std::string_view name) {
+  return {.networks = independent_particles(name == "auto" ? 20 : 3, name)};
+}
 
 Bootstrap::Bootstrap(const BootstrapConfig& config, const AgentSetup& setup) : PiTs(marked(config), setup) {}
 

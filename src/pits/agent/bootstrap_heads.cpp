@@ -45,7 +45,7 @@ BootstrapHeads::BootstrapHeads(const BootstrapHeadsConfig& config, const AgentSe
 }
 
 ParticleVote BootstrapHeads::vote() const {
-  return {member_, members_, 0.0, config_.network.initial_pulls, events_, setup_};
+  return {member_, members_, network_.units(), nullptr, 0.0, config_.network.initial_pulls, events_, setup_};
 }
 
 void BootstrapHeads::learn(std::span<const Feedback> events) {

@@ -41,13 +41,20 @@ std::vector<Preset> showdown_presets() {
           {"showdown-reset", "as the showdown meant them: every training starts the step size anew"}};
 }
 
+std::vector<Preset> with_auto(std::vector<Preset> presets) {
+  presets.push_back({"auto", "networks, units and trainings of pi-ts:auto"});
+  return presets;
+}
+
 }  // namespace
 
 // To add an agent: one file, one line here, one test.
 const std::vector<AgentEntry>& agent_catalogue() {
   static const std::vector<AgentEntry> catalogue = {
       agent<PiTs, PiTsConfig>("pi-ts", "particle-interactive Thompson sampling: networks moved by a gradient flow",
-                              {{"paper", "Eq. 6 of the paper, likelihood scaled by t/B"},
+                              {{"auto", "contexts, rewards and noise in units that the data give, last layers exact"},
+                               {"fast", "auto with fewer particles and less training"},
+                               {"paper", "Eq. 6 of the paper, likelihood scaled by t/B"},
                                {"released", "the authors' released code, which made the paper's table"}},
                               pi_ts_preset),
       agent<FeatureTs, FeatureTsConfig>("feature-ts", "pi-ts over the features of contexts and actions together",
@@ -75,15 +82,15 @@ const std::vector<AgentEntry>& agent_catalogue() {
                               {{"lmc", "full-data steps that fall as 1/t"}}, langevin_preset),
       agent<Uniform, UniformConfig>("uniform", "every action with the same probability"),
       agent<NeuralLinear, NeuralLinearConfig>("neural-linear", "exact Bayesian regressions on a network's last layer",
-                                              showdown_presets(), neural_linear_preset),
+                                              with_auto(showdown_presets()), neural_linear_preset),
       agent<NeuralGreedy, NetworkConfig>("neural-greedy", "one network's best action", showdown_presets(),
                                          network_preset),
-      agent<PiTs, PiTsConfig>("ensemble", "independent networks, one drawn a round", showdown_presets(),
+      agent<PiTs, PiTsConfig>("ensemble", "independent networks, one drawn a round", with_auto(showdown_presets()),
                               ensemble_preset),
       agent<PiTs, PiTsConfig>("ensemble-sampling", "networks with their own perturbed rewards and priors", {},
                               ensemble_sampling_preset),
       agent<Bootstrap, BootstrapConfig>("bootstrap", "networks that each keep a random part of the data",
-                                        showdown_presets(), bootstrap_preset),
+                                        with_auto(showdown_presets()), bootstrap_preset),
       agent<BootstrapHeads, BootstrapHeadsConfig>("bootstrap-heads", "bootstrapped heads on the body of one network",
                                                   showdown_presets(), bootstrap_heads_preset),
       agent<PiTs, PiTsConfig>("weighted-bootstrap", "networks with their own random weights of the data",

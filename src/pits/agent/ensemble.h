@@ -5,6 +5,6 @@
 
 namespace pits {
 
-inline PiTsConfig ensemble_preset(std::string_view name) { return showdown_particles(20, name); }
+inline PiTsConfig ensemble_preset(std::string_view name) { return independent_particles(20, name); }
 
 }  // namespace pits

@@ -29,4 +29,13 @@ PiTsConfig showdown_particles(int particles, std::string_view preset) {
   return c;
 }
 
+PiTsConfig independent_particles(int particles, std::string_view preset) {
+  if (preset != "auto") return showdown_particles(particles, preset);
+  PiTsConfig c = pi_ts_preset(preset);
+  c.posterior.particles = particles;
+  c.posterior.flow.kind = FlowKind::ensemble;
+  c.last_layer = {};
+  return c;
+}
+
 }  // namespace pits

@@ -18,6 +18,8 @@ Fields fields(NetworkConfig& config);
 // step size starting anew at every training.
 NetworkConfig network_preset(std::string_view name);
 PiTsConfig showdown_particles(int particles, std::string_view preset);
+// The same, or `auto`: networks, units and trainings of pi-ts:auto, without its flow and its last layers.
+PiTsConfig independent_particles(int particles, std::string_view preset);
 
 // One particle, no flow: π-TS with M = 1.
 PiTsConfig as_particles(const NetworkConfig& config);

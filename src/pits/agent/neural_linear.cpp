@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pits/agent/network_agent.h"
 #include "pits/model/layer_views.h"
 
 namespace pits {
@@ -22,18 +23,8 @@ struct GroupNumbers {
   std::vector<double> x, y;  // (count, features), (count)
 };
 
-// The weights of slots first .. first+B−1 where a batch has put them: each action's in order of their slots.
-Eigen::VectorXd weights_of_batch(const History& history, std::size_t first, const Minibatch& batch) {
-  Eigen::VectorXd weights(static_cast<Eigen::Index>(batch.size()));
-  std::vector<std::size_t> next(batch.group_start.begin(), batch.group_start.end() - 1);
-  for (std::size_t slot = first; slot < first + batch.size(); ++slot) {
-    weights[static_cast<Eigen::Index>(next[history[slot].action]++)] = history.weight(slot);
-  }
-  return weights;
-}
-
 // Adds a batch to the sums of its actions, (K); weights (B), or none where all are 1.
-void add_batch(ConstMatrixView<float> units, const Minibatch& batch, const Eigen::VectorXd& weights,
+void add_batch(ConstMatrixView<float> units, const Minibatch& batch, std::span<const double> weights,
                GroupNumbers& numbers, std::vector<RegressionSums>& sums) {
   const std::size_t h = units.rows();
   numbers.x.resize(std::max(numbers.x.size(), h * batch.size()));
@@ -47,10 +38,10 @@ void add_batch(ConstMatrixView<float> units, const Minibatch& batch, const Eigen
     const auto count = static_cast<Eigen::Index>(g.count);
     const Eigen::Map<const Eigen::MatrixXd> x(numbers.x.data(), static_cast<Eigen::Index>(h), count);
     const Eigen::Map<const Eigen::VectorXd> y(numbers.y.data(), count);
-    if (weights.size() == 0) {
+    if (weights.empty()) {
       sums[g.action].add(x, y);
     } else {
-      sums[g.action].add(x, y, weights.segment(static_cast<Eigen::Index>(g.first), count));
+      sums[g.action].add(x, y, Eigen::Map<const Eigen::VectorXd>(weights.data() + g.first, count));
     }
   });
 }
@@ -59,18 +50,18 @@ void add_batch(ConstMatrixView<float> units, const Minibatch& batch, const Eigen
 class FrozenLastLayer final : public Policy {
  public:
   explicit FrozenLastLayer(const LastLayerDraw& draw)
-      : model_(draw.model), theta_(copy_of(draw.theta)), regressions_(draw.regressions), draw_{model_,
-                                                                                               theta_,
-                                                                                               regressions_,
-                                                                                               draw.initial_pulls,
-                                                                                               draw.events,
-                                                                                               draw.setup} {}
+      : model_(draw.model),
+        theta_(copy_of(draw.theta)),
+        units_(draw.units),
+        regressions_(draw.regressions),
+        draw_{model_, theta_, units_, regressions_, draw.initial_pulls, draw.events, draw.setup} {}
 
   Decision choose(const Query& query) const override { return draw_.choose(query); }
 
  private:
   RewardModel model_;
   Particles theta_;
+  Units units_;
   std::vector<BayesLinear> regressions_;
   LastLayerDraw draw_;  // by the copies above
 };
@@ -80,6 +71,7 @@ class FrozenLastLayer final : public Policy {
 Fields fields(NeuralLinearConfig& c) {
   return Fields{}
       .merge(fields(c.networks))
+      .merge(units_field(c.networks))
       .add("regression_lambda", c.prior.lambda, "prior precision of the regressions, in units of the noise", above(0))
       .add("a0", c.prior.a0, "shape of the inverse-gamma prior of their noise variance", above(0))
       .add("b0", c.prior.b0, "its scale", above(0))
@@ -90,6 +82,14 @@ Fields fields(NeuralLinearConfig& c) {
 
 NeuralLinearConfig neural_linear_preset(std::string_view name) {
   NeuralLinearConfig c;
+  if (name == "auto") {
+    const PiTsConfig particles = independent_particles(1, name);
+    c.networks = particles.posterior;
+    c.prior = {.lambda = 1.0, .a0 = 2.0, .b0 = 0.3};
+    c.train_every = particles.train_every;
+    c.train_steps = particles.train_steps;
+    return c;
+  }
   c.networks.optimizer.restart = name == "showdown-reset";
   return c;
 }
@@ -107,7 +107,7 @@ Decision LastLayerDraw::choose(const Query& query) const {
 }
 
 void LastLayerDraw::draw(std::size_t particle, ContextView x, Stream& stream, std::span<double> out) const {
-  const Eigen::VectorXd& z = features(model, theta.row(particle), x);
+  const Eigen::VectorXd& z = features(model, theta.row(particle), units.context(x));
   thread_local Eigen::VectorXd beta;
   for (std::size_t a = 0; a < out.size(); ++a) {
     regressions[particle * out.size() + a].sample(stream, beta);
@@ -124,7 +124,7 @@ NeuralLinear::NeuralLinear(const NeuralLinearConfig& config, const AgentSetup& s
       sums_(setup.actions, RegressionSums(static_cast<Eigen::Index>(networks_.model().network().features()))) {}
 
 LastLayerDraw NeuralLinear::draw() const {
-  return {networks_.model(),     networks_.particles(),      regressions_,
+  return {networks_.model(),     networks_.particles(),       networks_.units(), regressions_,
           config_.initial_pulls, networks_.history().seen(), setup_};
 }
 
@@ -146,9 +146,10 @@ void NeuralLinear::observe(const Feedback& event) {
     for (BayesLinear& regression : regressions_) regression.discount(config_.networks.discount);
   }
   const ParticlesView theta = networks_.particles();
+  const ContextView x = networks_.units().context(event.x);
+  const double reward = networks_.units().reward(event.reward);
   for (std::size_t i = 0; i < theta.rows(); ++i) {
-    regressions_[i * setup_.actions + event.action].observe(features(networks_.model(), theta.row(i), event.x),
-                                                            event.reward);
+    regressions_[i * setup_.actions + event.action].observe(features(networks_.model(), theta.row(i), x), reward);
   }
 }
 
@@ -160,12 +161,13 @@ void NeuralLinear::refit() {
   thread_local Network::Workspace workspace;
   thread_local Minibatch batch;
   thread_local GroupNumbers numbers;
-  Eigen::VectorXd weights;  // empty: all are 1
+  std::vector<double> weights;  // empty: all are 1
   for (std::size_t i = 0; i < theta.rows(); ++i) {
     for (RegressionSums& s : sums_) s.clear();
     for (std::size_t first = 0; first < history.size(); first += piece) {
       history.slice(first, std::min(piece, history.size() - first), batch);
-      if (config_.networks.discount < 1.0) weights = weights_of_batch(history, first, batch);
+      networks_.units().apply(batch);
+      if (config_.networks.discount < 1.0) weights = history.weights(first, batch);
       add_batch(network.hidden(theta.row(i), batch.contexts, workspace), batch, weights, numbers, sums_);
     }
     for (Action a = 0; a < setup_.actions; ++a) regressions_[i * setup_.actions + a].fit(config_.prior, sums_[a]);
@@ -175,6 +177,7 @@ void NeuralLinear::refit() {
 bool NeuralLinear::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
   Stream stream = posterior_stream(setup_, draw);
   this->draw().draw(draw % networks_.particles().rows(), x, stream, out);
+  std::ranges::transform(out, out.begin(), [&](double r) { return networks_.units().raw_reward(r); });
   return true;
 }
 

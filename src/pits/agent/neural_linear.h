@@ -18,20 +18,21 @@ struct NeuralLinearConfig {
 };
 Fields fields(NeuralLinearConfig& config);
 
-// `showdown`: what was run. `showdown-reset`: what was meant, the step size starting anew at every training.
+// `auto`: the networks of pi-ts:auto and its units. `showdown`: what was run. `showdown-reset`: what was meant, the step size starting anew at every training.
 NeuralLinearConfig neural_linear_preset(std::string_view name);
 
 // Decisions by networks and regressions that somebody else owns.
 struct LastLayerDraw {
   const RewardModel& model;
   ParticlesView theta;                          // (M,P)
+  const Units& units;
   const std::vector<BayesLinear>& regressions;  // (M,K)
   int initial_pulls;
   std::uint64_t events;  // learned so far
   AgentSetup setup;
 
   Decision choose(const Query& query) const;
-  // Mean rewards, (K), by one draw from the regressions of a particle.
+  // Mean rewards, (K), by one draw from the regressions of a particle; in the networks' units.
   void draw(std::size_t particle, ContextView x, Stream& stream, std::span<double> out) const;
 };
 

@@ -9,8 +9,12 @@ namespace {
 class FrozenParticles final : public Policy {
  public:
   explicit FrozenParticles(const ParticleVote& vote)
-      : model_(vote.model), theta_(copy_of(vote.theta)), vote_{model_,      theta_,    vote.floor, vote.initial_pulls,
-                                                               vote.events, vote.setup} {}
+      : model_(vote.model),
+        theta_(copy_of(vote.theta)),
+        units_(vote.units),
+        last_layers_(vote.last_layers == nullptr ? DrawnLayers{} : *vote.last_layers),
+        vote_{model_,     theta_,     units_, vote.last_layers == nullptr ? nullptr : &last_layers_,
+              vote.floor, vote.initial_pulls, vote.events, vote.setup} {}
 
   Decision choose(const Query& query) const override { return vote_.choose(query); }
   double propensities(const Query& query, std::uint32_t, std::span<float> p) const override {
@@ -20,22 +24,62 @@ class FrozenParticles final : public Policy {
  private:
   RewardModel model_;
   Particles theta_;
+  Units units_;
+  DrawnLayers last_layers_;
   ParticleVote vote_;  // by the copies above
 };
+
+void check_last_layer(const PiTsConfig& c, const RewardModel& model) {
+  if (c.last_layer.kind == LastLayerKind::trained) return;
+  if (model.bernoulli()) throw bad_input("an exact last layer needs a Gaussian likelihood: model=linear or model=mlp");
+  if (c.posterior.model.heads > 1) throw bad_input("an exact last layer has one head, not {}", c.posterior.model.heads);
+}
 
 }  // namespace
 
 Fields fields(PiTsConfig& c) {
   return Fields{}
       .merge(fields(c.posterior))
+      .merge(units_field(c.posterior))
+      .merge(fields(c.last_layer))
       .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
       .add("train_every", c.train_every, "rounds between trainings", at_least(1))
+      .add("train_first", c.train_first,
+           "the first trainings are this many rounds apart, later ones a tenth of the rounds so far until train_every; "
+           "0: train_every from the start",
+           at_least(0))
+      .add("train_share", c.train_share, "trainings are at least this share of the rounds so far apart", between(0, 1))
       .add("train_steps", c.train_steps, "steps of the flow in a training", at_least(1))
       .add("floor", c.floor, "share of decisions made uniformly, so that no action's probability is 0", between(0, 1))
       .add("floor_decay", c.floor_decay, "the share falls with the rounds: floor/(1 + floor_decay·t)", at_least(0));
 }
 
+// In standardised units a network of prior precision fan-in predicts rewards of variance 1 and noise of half of it.
+PiTsConfig auto_preset() {
+  PiTsConfig c;
+  c.posterior.units = UnitsKind::standardised;
+  c.posterior.flow.kind = FlowKind::blob;
+  c.posterior.model.noise_sd = 0.5;
+  c.posterior.optimizer = {.rule = Rule::adam, .step = 1e-3, .schedule = Schedule::inverse, .decay = 0.0045};
+  c.posterior.batch = 256;
+  c.last_layer.kind = LastLayerKind::exact;
+  c.train_first = 4;
+  c.train_share = 0.02;
+  return c;
+}
+
+PiTsConfig fast_preset() {
+  PiTsConfig c = auto_preset();
+  c.posterior.particles = 5;
+  c.posterior.batch = 128;
+  c.last_layer.linear_inputs = 32;
+  c.train_steps = 10;
+  return c;
+}
+
 PiTsConfig pi_ts_preset(std::string_view name) {
+  if (name == "auto") return auto_preset();
+  if (name == "fast") return fast_preset();
   PiTsConfig c;
   if (name == "released") {  // docs/method.md, section 3: what the paper's table was made with
     c.posterior.flow.kind = FlowKind::dgf_released;
@@ -53,12 +97,26 @@ PiTsConfig pi_ts_preset(std::string_view name) {
   return c;
 }
 
-Action ParticleVote::preferred(std::size_t particle, const Query& query) const {
+std::uint64_t training_interval(const PiTsConfig& c, std::uint64_t t) {
+  const auto every = static_cast<std::uint64_t>(c.train_every), first = static_cast<std::uint64_t>(c.train_first);
+  const std::uint64_t early = first == 0 ? every : std::clamp(t / 10, std::min(first, every), every);
+  return std::max(early, static_cast<std::uint64_t>(c.train_share * static_cast<double>(t)));
+}
+
+void ParticleVote::values(std::size_t particle, ContextView x, std::span<float> out) const {
   thread_local Network::Workspace workspace;
-  thread_local std::vector<float> values;
-  values.resize(setup.actions);
-  model.predict(theta.row(particle), query.x, workspace, values);
-  return best_action(values, query.actions);
+  if (last_layers != nullptr) {
+    last_layers->values(model.network(), theta, particle, x, workspace, out);
+  } else {
+    model.predict(theta.row(particle), x, workspace, out);
+  }
+}
+
+Action ParticleVote::preferred(std::size_t particle, ContextView x, const ActionSet& actions) const {
+  thread_local std::vector<float> rewards;
+  rewards.resize(setup.actions);
+  values(particle, x, rewards);
+  return best_action(rewards, actions);
 }
 
 float ParticleVote::probability(std::size_t votes, const Query& query) const {
@@ -70,6 +128,7 @@ float ParticleVote::probability(std::size_t votes, const Query& query) const {
 Decision ParticleVote::choose(const Query& query) const {
   check_query(query, setup);
   if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) return *forced;
+  const ContextView x = units.context(query.x);
   Stream stream = decision_stream(setup, query);
   Decision decision{};
   std::optional<std::size_t> drawn;
@@ -78,12 +137,12 @@ Decision ParticleVote::choose(const Query& query) const {
     decision.action = random_action(stream, query.actions, setup.actions);
   } else {
     drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
-    decision.action = preferred(*drawn, query);
+    decision.action = preferred(*drawn, x, query.actions);
   }
   if (!query.want_propensity) return decision;
   std::size_t votes = 0;
   for (std::size_t i = 0; i < theta.rows(); ++i) {
-    if (i == drawn || preferred(i, query) == decision.action) ++votes;
+    if (i == drawn || preferred(i, x, query.actions) == decision.action) ++votes;
   }
   decision.propensity = probability(votes, query);
   return decision;
@@ -97,7 +156,8 @@ std::vector<float> ParticleVote::probabilities(const Query& query) const {
     return p;
   }
   std::vector<std::size_t> votes(K, 0);
-  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[preferred(i, query)];
+  const ContextView x = units.context(query.x);
+  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[preferred(i, x, query.actions)];
   for (Action a = 0; a < K; ++a) {
     if (query.actions.admits(a)) p[a] = probability(votes[a], query);
   }
@@ -114,12 +174,23 @@ double ParticleVote::propensities(const Query& query, std::span<float> p) const 
 PiTs::PiTs(const PiTsConfig& config, const AgentSetup& setup)
     : config_(checked(config)),
       setup_(setup),
-      posterior_(config.posterior, setup.context_size, setup.actions, setup.seed, setup.realization) {}
+      posterior_(config.posterior, setup.context_size, setup.actions, setup.seed, setup.realization) {
+  check_last_layer(config_, posterior_.model());
+  if (config_.last_layer.kind == LastLayerKind::trained) return;
+  last_layers_.emplace(config_.last_layer, posterior_, Address{.seed = setup.seed, .realization = setup.realization});
+}
 
 ParticleVote PiTs::vote() const {
   const std::uint64_t t = posterior_.history().seen();
   const double floor = config_.floor / (1.0 + config_.floor_decay * static_cast<double>(t));
-  return {posterior_.model(), posterior_.particles(), floor, config_.initial_pulls, t, setup_};
+  return {posterior_.model(),
+          posterior_.particles(),
+          posterior_.units(),
+          last_layers_ ? &last_layers_->drawn() : nullptr,
+          floor,
+          config_.initial_pulls,
+          t,
+          setup_};
 }
 
 Decision PiTs::choose(const Query& query) const { return vote().choose(query); }
@@ -132,25 +203,37 @@ double PiTs::propensities(const Query& query, std::uint32_t, std::span<float> p)
 
 void PiTs::add_actions(std::size_t n) {
   posterior_.add_actions(n);
+  if (last_layers_) last_layers_->add_actions(posterior_, n);
   setup_.add_actions(n);
 }
 
 void PiTs::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {
     check_feedback(event, setup_);
-    posterior_.observe({.context = event.x, .action = event.action, .reward = event.reward});
-    const auto every = static_cast<std::uint64_t>(config_.train_every);
-    if (posterior_.history().seen() % every == 0) posterior_.train(config_.train_steps);
+    const Observation observation{.context = event.x, .action = event.action, .reward = event.reward};
+    posterior_.observe(observation);
+    const std::uint64_t t = posterior_.history().seen();
+    if (t - trained_at_ >= training_interval(config_, t)) {
+      posterior_.train(config_.train_steps);
+      trained_at_ = t;
+      if (last_layers_) last_layers_->fit(posterior_);
+    } else if (last_layers_) {
+      last_layers_->observe(posterior_, observation);
+    }
   }
+}
+
+void PiTs::state(Archive& archive) {
+  archive(posterior_, trained_at_);
+  if (last_layers_) archive(*last_layers_);
 }
 
 bool PiTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
   const ParticlesView theta = posterior_.particles();
   if (theta.rows() == 1) return false;  // a point is no distribution
-  Network::Workspace workspace;
   std::vector<float> values(setup_.actions);
-  posterior_.model().predict(theta.row(draw % theta.rows()), x, workspace, values);
-  std::ranges::copy(values, out.begin());
+  vote().values(draw % theta.rows(), posterior_.units().context(x), values);
+  std::ranges::transform(values, out.begin(), [&](float r) { return posterior_.units().raw_reward(r); });
   return true;
 }
 

@@ -3,29 +3,39 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "pits/agent/agent.h"
-#include "pits/posterior/particles.h"
+#include "pits/posterior/last_layers.h"
 
 namespace pits {
 
 struct PiTsConfig {
   ParticleConfig posterior{};
+  LastLayerConfig last_layer{};
   int initial_pulls = 2;     // forced pulls of each action
   int train_every = 20;      // rounds between trainings
+  int train_first = 0;       // the first ones are this many apart, then a tenth of the rounds so far; 0: train_every
+  double train_share = 0.0;  // late ones are at least this share of the rounds so far apart
   int train_steps = 20;      // steps of the flow in a training
   double floor = 0.0;        // ε: the least probability of an action is ε/K
   double floor_decay = 0.0;  // ε = floor/(1 + floor_decay·t) after t rounds
 };
 Fields fields(PiTsConfig& config);
 
+// `auto`: everything in units that the data give, last layers exact (docs/regret.md). `fast`: the same with less work.
 // `paper`: Eq. 6 with the likelihood scaled by t/B. `released`: the authors' code, which made the paper's table.
 PiTsConfig pi_ts_preset(std::string_view name);
+
+// Rounds between the training after round t and the next.
+std::uint64_t training_interval(const PiTsConfig& config, std::uint64_t t);
 
 // Decisions by a set of particles that somebody else owns.
 struct ParticleVote {
   const RewardModel& model;
   ParticlesView theta;  // (M,P)
+  const Units& units;
+  const DrawnLayers* last_layers;  // none: the networks' own
   double floor;
   int initial_pulls;
   std::uint64_t events;  // learned so far
@@ -36,10 +46,12 @@ struct ParticleVote {
   // Probability of every action, (K): the share of particles that prefer it, mixed with the floor; 1 for a forced pull.
   std::vector<float> probabilities(const Query& query) const;
   double propensities(const Query& query, std::span<float> p) const;  // the same, of a query that is checked
+  // Rewards of every action by one particle, (K); x and they in the networks' units.
+  void values(std::size_t particle, ContextView x, std::span<float> out) const;
 
  private:
-  // The best allowed action of one particle.
-  Action preferred(std::size_t particle, const Query& query) const;
+  // The best allowed action of one particle, x in the networks' units.
+  Action preferred(std::size_t particle, ContextView x, const ActionSet& actions) const;
   // Of an action that `votes` of the particles prefer.
   float probability(std::size_t votes, const Query& query) const;
 };
@@ -55,12 +67,13 @@ class PiTs : public Agent {
   void learn(std::span<const Feedback> events) override;
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
   std::unique_ptr<const Policy> snapshot() const override { return frozen(vote()); }
-  void state(Archive& archive) override { archive(posterior_); }
+  void state(Archive& archive) override;
   void add_actions(std::size_t n) override;
   double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const override;
 
   std::vector<float> probabilities(const Query& query) const;
   const ParticlePosterior& posterior() const { return posterior_; }
+  const LastLayers* last_layers() const { return last_layers_ ? &*last_layers_ : nullptr; }
   const PiTsConfig& config() const { return config_; }
 
  private:
@@ -69,6 +82,8 @@ class PiTs : public Agent {
   PiTsConfig config_;
   AgentSetup setup_;
   ParticlePosterior posterior_;
+  std::optional<LastLayers> last_layers_;
+  std::uint64_t trained_at_ = 0;  // rounds seen when the last training was
 };
 
 }  // namespace pits

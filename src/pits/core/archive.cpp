@@ -95,7 +95,11 @@ std::string unsealed(std::string_view kind, std::string_view file, std::string_v
   if (file.size() < header_size) throw bad_input("{}: the file is truncated", source);
   const Header header = read_header(file);
   if (header.version > saved_version) {
-    throw bad_input("{}: saved by a newer pits, in format {}; this one reads formats up to {}", source, header.version,
+    throw bad_input("{}: saved by a newer pits, in format {}; this one reads format {}", source, header.version,
+                    saved_version);
+  }
+  if (header.version < saved_version) {
+    throw bad_input("{}: saved by an older pits, in format {}; this one reads format {}", source, header.version,
                     saved_version);
   }
   if (file.size() < header.size) {

@@ -26,6 +26,7 @@ enum class Purpose : std::uint32_t {
   posterior_draw,     // draw k from an agent's posterior, for whoever looks at it
   imagined_decision,  // decisions that are drawn to see how probable they are
   exploration,        // whether decision t is left to chance, and to which action
+  last_layer,         // where particles' last layers stand in their posteriors after training k
 };
 
 struct Address {

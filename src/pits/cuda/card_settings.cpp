@@ -155,6 +155,9 @@ std::string why_not_on_card(const PiTsConfig& config) {
   if (c.particles > most_particles) return fmt::format("more than {} particles", most_particles);
   if (c.keep_units < 1.0) return "dropout";
   if (c.discount < 1.0) return "discount below 1";
+  if (config.last_layer.kind == LastLayerKind::exact) return "last_layer=exact";
+  if (c.units == UnitsKind::standardised) return "units=standardised";
+  if (config.train_first > 0 || config.train_share > 0.0) return "trainings at changing intervals";
   if (c.model.heads > 1) return "several heads";
   if (c.optimizer.clip > 0.0) return "clip above 0";
   if (c.model.hidden.size() + 1 > most_layers) return fmt::format("more than {} hidden layers", most_layers - 1);

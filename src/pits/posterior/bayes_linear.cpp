@@ -82,9 +82,17 @@ BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension
 BayesLinear::BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums) { fit(checked(config), sums); }
 
 void BayesLinear::fit(const BayesLinearConfig& config, const RegressionSums& sums) {
+  thread_local Eigen::VectorXd prior;
+  prior.setConstant(sums.xy.size(), config.lambda);
+  fit(config, prior, sums);
+}
+
+void BayesLinear::fit(const BayesLinearConfig& config, const Eigen::VectorXd& prior_precision,
+                      const RegressionSums& sums) {
   prior_ = config;
+  prior_precision_ = prior_precision;
   precision_ = sums.xx.selfadjointView<Eigen::Lower>();
-  precision_.diagonal().array() += config.lambda;
+  precision_.diagonal() += prior_precision_;
   moment_ = sums.xy;
   work_.resize(moment_.size());
   updates_ = static_cast<std::uint64_t>(sums.n);
@@ -117,9 +125,9 @@ void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
 // b = b0 + ½(yᵀy − meanᵀ moment) gives yᵀy back.
 void BayesLinear::discount(double factor) {
   const double yy = 2.0 * (b_ - prior_.b0) + mean_.dot(moment_);
-  precision_.diagonal().array() -= prior_.lambda;
+  precision_.diagonal() -= prior_precision_;
   precision_ *= factor;
-  precision_.diagonal().array() += prior_.lambda;
+  precision_.diagonal() += prior_precision_;
   moment_ *= factor;
   a_ = prior_.a0 + factor * (a_ - prior_.a0);
   refactor();
@@ -145,11 +153,16 @@ void BayesLinear::solve_mean() {
 
 double BayesLinear::leverage(const Eigen::VectorXd& x) const { return lower().solve(x).squaredNorm(); }
 
+void BayesLinear::deviation(const Eigen::VectorXd& z, Eigen::VectorXd& out) const {
+  out = z;
+  upper().solveInPlace(out);  // precision = L Lᵀ, so Lᵀ⁻¹ z has covariance precision⁻¹
+}
+
 void BayesLinear::sample(Stream& stream, Eigen::VectorXd& beta) const {
   const double variance = b_ / stream.gamma(a_);
   beta.resize(mean_.size());
   for (double& value : beta) value = stream.normal();
-  upper().solveInPlace(beta);  // precision = L Lᵀ, so Lᵀ⁻¹ z has covariance precision⁻¹
+  deviation(beta, beta);
   beta = mean_ + std::sqrt(variance) * beta;
 }
 

@@ -43,8 +43,13 @@ class BayesLinear {
   void observe(const Eigen::VectorXd& x, double y);
   // Forgets what it knew and starts from all those observations: one factorisation.
   void fit(const BayesLinearConfig& config, const RegressionSums& sums);
+  // The same where each coefficient has a prior precision of its own, (d); config.lambda is not used.
+  void fit(const BayesLinearConfig& config, const Eigen::VectorXd& prior_precision, const RegressionSums& sums);
   // All observations so far weigh this factor of what they did; the prior stays. O(d³).
   void discount(double factor);
+
+  // Lᵀ⁻¹ z, (d): for z ~ N(0, I) a draw of β − mean in units of the noise.
+  void deviation(const Eigen::VectorXd& z, Eigen::VectorXd& out) const;
 
   // σ² ~ InvGamma(a, b), then β ~ N(mean, σ² precision⁻¹), (d).
   void sample(Stream& stream, Eigen::VectorXd& beta) const;
@@ -54,11 +59,13 @@ class BayesLinear {
   double leverage(const Eigen::VectorXd& x) const;
 
   const Eigen::VectorXd& mean() const { return mean_; }
-  const Eigen::MatrixXd& precision() const { return precision_; }  // XᵀX + λI
+  const Eigen::MatrixXd& precision() const { return precision_; }  // XᵀX + prior
   double a() const { return a_; }
   double b() const { return b_; }
+  double n() const { return 2.0 * (a_ - prior_.a0); }         // Σ of the weights of the observations
+  double misfit() const { return b_ - prior_.b0; }            // ½(yᵀy − meanᵀ precision mean)
 
-  void state(Archive& archive) { archive(precision_, lower_, moment_, mean_, a_, b_, updates_); }
+  void state(Archive& archive) { archive(prior_precision_, precision_, lower_, moment_, mean_, a_, b_, updates_); }
 
  private:
   auto lower() const { return lower_.triangularView<Eigen::Lower>(); }              // L
@@ -67,6 +74,7 @@ class BayesLinear {
   void solve_mean();
 
   BayesLinearConfig prior_;
+  Eigen::VectorXd prior_precision_;  // (d)
   Eigen::MatrixXd precision_;
   Eigen::MatrixXd lower_;   // L with L Lᵀ = precision; its upper triangle means nothing
   Eigen::VectorXd moment_;  // Xᵀy

@@ -84,6 +84,16 @@ double History::weight(std::size_t slot) const {
   return std::pow(discount_, static_cast<double>(age));
 }
 
+// Each action's observations lie in order of their slots.
+std::vector<double> History::weights(std::size_t first, const Minibatch& batch) const {
+  std::vector<double> weights(batch.size());
+  std::vector<std::size_t> next(batch.group_start.begin(), batch.group_start.end() - 1);
+  for (std::size_t slot = first; slot < first + batch.size(); ++slot) {
+    weights[next[(*this)[slot].action]++] = weight(slot);
+  }
+  return weights;
+}
+
 // P(age ≤ k) = (1 − discountᵏ⁺¹)/(1 − discountⁿ), inverted.
 std::uint32_t History::draw_slot(Stream& stream) const {
   const auto n = static_cast<std::uint32_t>(size());

@@ -46,6 +46,8 @@ class History {
 
   double weight() const;                  // Σ discountᵏ over the observations kept; without a discount: size()
   double weight(std::size_t slot) const;  // discountᵏ of one
+  // Of slots first .. first+B−1 where slice() has put them in the batch, (B).
+  std::vector<double> weights(std::size_t first, const Minibatch& batch) const;
   std::uint32_t draw_slot(Stream& stream) const;  // in proportion to its weight
 
   // B observations drawn with replacement, grouped by action. Leaves batch.likelihood_scale alone.

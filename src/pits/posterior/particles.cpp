@@ -47,6 +47,9 @@ void check_perturbation(const ParticleConfig& c, const RewardModel& model) {
   if (p.rewards && model.bernoulli()) {
     throw bad_input("perturbed rewards need a Gaussian likelihood: model=linear or model=mlp");
   }
+  if (c.units == UnitsKind::standardised && model.bernoulli()) {
+    throw bad_input("a Bernoulli model needs its rewards as they come: units=raw");
+  }
   if (p.anchors && c.model.init != Init::prior) {
     throw bad_input("priors centred at their own draws need particles that start there: init=prior");
   }
@@ -66,6 +69,10 @@ Fields fields(ParticleConfig& c) {
       .merge(network_fields(c));
 }
 
+Fields units_field(ParticleConfig& c) {
+  return Fields{}.add("units", c.units, "of contexts and rewards: raw, or standardised by what has arrived so far");
+}
+
 Fields network_fields(ParticleConfig& c) {
   return Fields{}
       .merge(fields(c.model))
@@ -80,6 +87,7 @@ ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t c
     : config_(checked(config)),
       model_(config.model, context_size, actions),
       history_(context_size, actions, static_cast<std::size_t>(config.capacity), mark_counts(config), config.discount),
+      units_(config.units, context_size),
       address_{.seed = seed, .realization = realization},
       mover_(config.flow, config.optimizer, address_),
       theta_(static_cast<std::size_t>(config.particles), model_.parameters()),
@@ -103,6 +111,7 @@ void ParticlePosterior::observe(const Observation& observation) {
   marked.weights = weights_;
   marked.offsets = offsets_;
   history_.add(marked);
+  units_.observe(observation.context, observation.reward);
 }
 
 void ParticlePosterior::draw_marks() {
@@ -121,6 +130,7 @@ void ParticlePosterior::draw_marks() {
 void ParticlePosterior::train(int steps) {
   if (history_.size() == 0) throw failed("train: no observation yet");
   const FlushDenormals flush;
+  units_.settle();
   mover_.begin_training();
   for (int i = 0; i < steps; ++i) {
     train_step();
@@ -139,6 +149,7 @@ void ParticlePosterior::train_step() {
   } else {
     history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
   }
+  units_.apply(batch_);
   batch_.sparse.find(batch_.contexts);
   // The one place where the likelihood is scaled to the t observations.
   batch_.likelihood_scale = likelihood_scale(config_, history_.weight(), batch_.size());

@@ -7,6 +7,7 @@
 #include "pits/flow/mover.h"
 #include "pits/model/reward_model.h"
 #include "pits/posterior/history.h"
+#include "pits/posterior/units.h"
 
 namespace pits {
 
@@ -37,11 +38,14 @@ struct ParticleConfig {
   int capacity = 0;       // observations kept; 0 keeps all
   double discount = 1.0;  // of an observation's weight with every one that follows it
   Perturbation perturbation{};
+  UnitsKind units = UnitsKind::raw;
   double keep_units = 1.0;  // dropout in training: the probability that a hidden unit stays; with one particle only
 };
 Fields fields(ParticleConfig& config);
 // Those that make sense for a single network: neither `particles` nor the flow.
 Fields network_fields(ParticleConfig& config);
+// For agents that decide in the units of the networks.
+Fields units_field(ParticleConfig& config);
 
 inline Particles copy_of(ParticlesView theta) {
   Particles copy(theta.rows(), theta.cols());
@@ -60,10 +64,12 @@ class ParticlePosterior {
 
   const RewardModel& model() const { return model_; }
   const History& history() const { return history_; }
+  const Units& units() const { return units_; }  // in which the networks see contexts and rewards
+  double discount() const { return config_.discount; }
   ParticlesView particles() const { return theta_; }
   std::int64_t steps_done() const { return mover_.steps_done(); }
 
-  void state(Archive& archive) { archive(history_, mover_, theta_, anchors_); }
+  void state(Archive& archive) { archive(history_, units_, mover_, theta_, anchors_); }
 
   // n more actions for every head: their parameters are drawn as at the start, all others stay as they are. Returns
   // where the parameters lie now.
@@ -78,6 +84,7 @@ class ParticlePosterior {
   ParticleConfig config_;
   RewardModel model_;
   History history_;
+  Units units_;
   Address address_;
   Mover<float> mover_;
   Particles theta_;                       // (M,P)

@@ -1,0 +1,279 @@
+#include "pits/posterior/last_layers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pits/model/layer_views.h"
+
+namespace pits {
+namespace {
+
+constexpr double margin = 0.1;  // of the rewards' range, by which means may leave it
+
+// Until rewards have differed by as much as they are large, their scale is not known: others may be of the size of
+// those seen. That doubt fades as an action is pulled, as the prior of a noise variance that weighs this many pairs of
+// observations would.
+constexpr double doubt_weight = 20.0;
+
+// An action whose rewards are noisier than the others' has a noise of its own, which starts from theirs as if this many
+// pairs of observations had shown it. A quieter one keeps the shared noise: an action that always pays the same until
+// now would otherwise soon be certain, and one that pays nothing whatever happens would make all others certain.
+constexpr double own_weight = 2.0;
+
+// Precisions by the evidence stay within what single precision can tell apart.
+CoefficientGroup group(std::size_t first, std::size_t count, double low, double high, double start) {
+  return {.first = static_cast<Eigen::Index>(first),
+          .count = static_cast<Eigen::Index>(count),
+          .precision = start,
+          .low = low,
+          .high = high};
+}
+
+// The features of a batch as rows, and its rewards as the last one: (F+1,B).
+void feature_rows(ConstMatrixView<float> units, ConstMatrixView<float> inputs, const Minibatch& batch,
+                  PaddedMatrix<float>& rows) {
+  rows.reshape(units.rows() + inputs.rows() + 2, batch.size());
+  std::size_t f = 0;
+  const auto put = [&](std::span<const float> row) { std::ranges::copy(row, rows.row(f++).begin()); };
+  for (std::size_t i = 0; i < units.rows(); ++i) put(units.row(i));
+  for (std::size_t j = 0; j < inputs.rows(); ++j) put(inputs.row(j));
+  std::ranges::fill(rows.row(f++), 1.0F);
+  put(batch.rewards);
+}
+
+// weighted(f,b) = weights[b] rows(f,b)
+void weigh(std::span<const double> weights, const PaddedMatrix<float>& rows, PaddedMatrix<float>& weighted) {
+  weighted = rows;
+  for (std::size_t f = 0; f < rows.rows(); ++f) {
+    for (std::size_t b = 0; b < weights.size(); ++b) weighted(f, b) *= static_cast<float>(weights[b]);
+  }
+}
+
+// Adds the products of a group's rows with each other to the sums of its action. The rows of 1 and of the rewards are the
+// last ones.
+void add_products(ConstMatrixView<float> products, RegressionSums& sums) {
+  const std::size_t F = products.rows() - 1;
+  for (std::size_t i = 0; i < F; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      sums.xx(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) += products(i, j);
+    }
+    sums.xy[static_cast<Eigen::Index>(i)] += products(F, i);
+  }
+  sums.yy += products(F, F);
+  sums.n += products(F - 1, F - 1);
+}
+
+}  // namespace
+
+const std::vector<std::string>& EnumNames<LastLayerKind>::names() {
+  static const std::vector<std::string> names = {"trained", "exact"};
+  return names;
+}
+
+Fields fields(LastLayerConfig& c) {
+  return Fields{}
+      .add("last_layer", c.kind, "trained with the network, or exact: a Bayesian regression for every action")
+      .add("exploration", c.exploration, "exact last layer: spread of its draws, in posterior standard deviations",
+           at_least(0))
+      .add("noise_shape", c.noise_shape, "exact last layer: shape of the inverse-gamma prior of the noise variance",
+           above(0))
+      .add("noise_scale", c.noise_scale, "its scale, in the networks' units", above(0))
+      .add("linear_inputs", c.linear_inputs, "exact last layer: contexts of at most this many numbers are features too",
+           at_least(0));
+}
+
+void DrawnLayers::values(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
+                         Network::Workspace& w, std::span<float> out) const {
+  const std::span<const float> units = network.hidden(theta.row(i), x, w);
+  thread_local std::vector<float> features;
+  features.assign(units.begin(), units.end());
+  if (inputs) features.insert(features.end(), x.begin(), x.end());
+  features.push_back(1.0F);
+  thread_local Matrix<float> products;  // (2,K): means, deviations
+  products.reshape(2, actions);
+  const auto times = [&](const Matrix<float>& weights, std::size_t row) {
+    add_product_transposed(weights.view().row_block(i * actions, actions), row_view(features),
+                           MatrixView<float>(products.row(row).data(), actions, 1));
+  };
+  times(mean, 0);
+  times(deviation, 1);
+  for (std::size_t a = 0; a < actions; ++a) {
+    out[a] = std::clamp(products(0, a), low, high) + spread(i, a) * products(1, a);
+  }
+}
+
+LastLayers::LastLayers(const LastLayerConfig& config, const ParticlePosterior& posterior, const Address& address)
+    : config_(config), address_(address) {
+  const Network& network = posterior.model().network();
+  const bool hidden = network.layers().size() > 1;
+  const std::size_t M = posterior.particles().rows(), K = network.outputs();
+  drawn_.actions = K;
+  drawn_.inputs = hidden && network.inputs() <= static_cast<std::size_t>(config.linear_inputs);
+  const std::size_t inputs = drawn_.inputs ? network.inputs() : 0;
+  features_ = network.features() + inputs + 1;
+  std::vector<CoefficientGroup> groups = {group(0, network.features(), 0.125, 512.0, 1.0)};
+  if (inputs > 0) groups.push_back(group(network.features(), inputs, 2.5e-4, 4096.0, 16.0));
+  groups.push_back(group(features_ - 1, 1, 0.125, 512.0, 1.0));
+  groups_.assign(M, groups);
+  const auto F = static_cast<Eigen::Index>(features_);
+  sums_.assign(K, RegressionSums(F));
+  regressions_.assign(M * K, fresh(groups));
+  draws_ = Matrix<double>(M * K, features_);
+  drawn_.mean = Matrix<float>(M * K, features_);
+  drawn_.deviation = drawn_.mean;
+  drawn_.spread = Matrix<float>(M, K);
+  address_.purpose = Purpose::last_layer;
+  draw(0);
+  show_spread(posterior.units());
+}
+
+void LastLayers::observe(const ParticlePosterior& posterior, const Observation& observation) {
+  const std::size_t K = drawn_.actions;
+  if (posterior.discount() < 1.0) {
+    for (BayesLinear& regression : regressions_) regression.discount(posterior.discount());
+  }
+  const std::span<const float> x = posterior.units().context(observation.context);
+  const double reward = posterior.units().reward(observation.reward);
+  thread_local Network::Workspace workspace;
+  thread_local Eigen::VectorXd features;
+  features.resize(static_cast<Eigen::Index>(features_));
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const auto units = posterior.model().network().hidden(posterior.particles().row(i), x, workspace);
+    auto next = std::ranges::copy(units, features.begin()).out;
+    if (drawn_.inputs) next = std::ranges::copy(x, next).out;
+    *next = 1.0;
+    regressions_[i * K + observation.action].observe(features, reward);
+    show(i, observation.action);
+  }
+  show_spread(posterior.units());
+}
+
+void LastLayers::fit(const ParticlePosterior& posterior) {
+  const std::size_t K = drawn_.actions;
+  thread_local Eigen::VectorXd prior;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    sum_up(posterior, i);
+    evidence_step(sums_, noise(), groups_[i]);
+    prior_precision(groups_[i], prior);
+    for (std::size_t a = 0; a < K; ++a) regressions_[i * K + a].fit(noise(), prior, sums_[a]);
+  }
+  ++fits_;
+  draw(0);
+  const Units& units = posterior.units();
+  const RewardScale& scale = units.reward_scale();
+  const double room = margin * (scale.high - scale.low);
+  drawn_.low = static_cast<float>(units.reward(scale.low - room));
+  drawn_.high = static_cast<float>(units.reward(scale.high + room));
+  show_spread(units);
+}
+
+// Products in single precision over pieces of the history, sums over the pieces in double.
+void LastLayers::sum_up(const ParticlePosterior& posterior, std::size_t particle) {
+  constexpr std::size_t piece = 1024;
+  const History& history = posterior.history();
+  const Network& network = posterior.model().network();
+  thread_local Network::Workspace workspace;
+  thread_local Minibatch batch;
+  thread_local PaddedMatrix<float> rows, weighted;
+  thread_local Matrix<float> products;
+  for (RegressionSums& s : sums_) s.clear();
+  for (std::size_t first = 0; first < history.size(); first += piece) {
+    history.slice(first, std::min(piece, history.size() - first), batch);
+    posterior.units().apply(batch);
+    const ConstMatrixView<float> units = network.hidden(posterior.particles().row(particle), batch.contexts, workspace);
+    feature_rows(units, drawn_.inputs ? batch.contexts.view() : ConstMatrixView<float>{}, batch, rows);
+    const bool forgets = posterior.discount() < 1.0;
+    if (forgets) weigh(history.weights(first, batch), rows, weighted);
+    for_each_group(batch, [&](const Group& g) {
+      products.reshape(features_ + 1, features_ + 1);
+      add_product_transposed(rows.view().columns(g.first, g.count),
+                             (forgets ? weighted : rows).view().columns(g.first, g.count), products);
+      add_products(products, sums_[g.action]);
+    });
+  }
+}
+
+// Particle by particle. Draws of actions before `first` stay as they are, and those of later ones follow them.
+void LastLayers::draw(std::size_t first) {
+  const std::size_t M = groups_.size(), K = drawn_.actions;
+  address_.step = fits_;
+  Stream stream(address_);
+  for (std::size_t skipped = M * first * features_; skipped > 0; --skipped) stream.normal();
+  for (std::size_t i = 0; i < M; ++i) {
+    for (std::size_t a = first; a < K; ++a) {
+      for (double& z : draws_.row(i * K + a)) z = stream.normal();
+    }
+    for (std::size_t a = 0; a < K; ++a) show(i, a);
+  }
+}
+
+void LastLayers::show(std::size_t particle, std::size_t action) {
+  const std::size_t row = particle * drawn_.actions + action;
+  const BayesLinear& regression = regressions_[row];
+  thread_local Eigen::VectorXd deviation;
+  regression.deviation(Eigen::Map<const Eigen::VectorXd>(draws_.row(row).data(), draws_.cols()), deviation);
+  const auto narrowed = [](double x) { return static_cast<float>(x); };
+  std::ranges::transform(regression.mean(), drawn_.mean.row(row).begin(), narrowed);
+  std::ranges::transform(deviation, drawn_.deviation.row(row).begin(), narrowed);
+}
+
+double LastLayers::noise_variance(std::size_t particle) const {
+  double a = config_.noise_shape, b = config_.noise_scale;
+  for (std::size_t k = 0; k < drawn_.actions; ++k) {
+    const BayesLinear& regression = this->regression(particle, k);
+    a += 0.5 * regression.n();
+    b += regression.misfit();
+  }
+  return b / a;
+}
+
+void LastLayers::show_spread(const Units& units) {
+  const RewardScale& scale = units.reward_scale();
+  const double doubt = units.reward_width(std::max(0.0, scale.size - (scale.high - scale.low)));
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const double shared = noise_variance(i);
+    for (std::size_t a = 0; a < drawn_.actions; ++a) {
+      const BayesLinear& regression = this->regression(i, a);
+      const double pairs = 0.5 * regression.n();
+      const double own = (own_weight * shared + regression.misfit()) / (own_weight + pairs);
+      const double faded = doubt * doubt * doubt_weight / (doubt_weight + pairs);
+      const bool hardly_tried = pairs < 1.0 && config_.exploration > 0.0;  // only actions that came later are
+      const double kappa = hardly_tried ? std::max(1.0, config_.exploration) : config_.exploration;
+      drawn_.spread(i, a) = static_cast<float>(kappa * std::sqrt(std::max(shared, own) + faded));
+    }
+  }
+}
+
+BayesLinear LastLayers::fresh(std::span<const CoefficientGroup> groups) const {
+  const RegressionSums nothing(static_cast<Eigen::Index>(features_));
+  BayesLinear regression(noise(), nothing);
+  Eigen::VectorXd prior;
+  prior_precision(groups, prior);
+  regression.fit(noise(), prior, nothing);
+  return regression;
+}
+
+void LastLayers::add_actions(const ParticlePosterior& posterior, std::size_t n) {
+  const std::size_t M = groups_.size(), K = drawn_.actions, F = features_;
+  for (std::size_t i = M; i > 0; --i) {  // from the last particle: places before it stay
+    regressions_.insert(regressions_.begin() + static_cast<std::ptrdiff_t>(i * K), n, fresh(groups_[i - 1]));
+  }
+  Matrix<double> draws(M * (K + n), F);
+  for (std::size_t i = 0; i < M; ++i) {
+    for (std::size_t a = 0; a < K; ++a) std::ranges::copy(draws_.row(i * K + a), draws.row(i * (K + n) + a).begin());
+  }
+  draws_ = std::move(draws);
+  drawn_.actions = K + n;
+  drawn_.mean.reshape(M * (K + n), F);
+  drawn_.deviation.reshape(M * (K + n), F);
+  drawn_.spread.reshape(M, K + n);
+  sums_.assign(K + n, RegressionSums(static_cast<Eigen::Index>(F)));
+  draw(K);
+  show_spread(posterior.units());
+}
+
+void LastLayers::state(Archive& archive) {
+  archive(regressions_, groups_, draws_, drawn_.mean, drawn_.deviation, drawn_.spread, drawn_.low, drawn_.high, fits_);
+}
+
+}  // namespace pits

@@ -1,0 +1,101 @@
+// What π-TS does without being told anything about the problem.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "pits/agent/pi_ts.h"
+
+namespace pits::test {
+namespace {
+
+PiTsConfig small_auto() {
+  PiTsConfig c = pi_ts_preset("auto");
+  c.posterior.particles = 4;
+  c.posterior.model.hidden = {6};
+  c.posterior.batch = 16;
+  c.train_steps = 3;
+  return c;
+}
+
+struct Change {
+  float context = 1.0F, reward = 1.0F;  // factors
+};
+
+// Actions of 120 rounds of a problem whose contexts and rewards are stretched.
+std::vector<Action> actions(const PiTsConfig& config, const Change& change) {
+  const AgentSetup setup{.context_size = 3, .actions = 3, .seed = 8};
+  PiTs agent(config, setup);
+  std::vector<Action> played;
+  for (std::uint32_t t = 0; t < 120; ++t) {
+    Stream stream({.seed = 1, .purpose = Purpose::environment_context, .step = t});
+    std::vector<float> x(3);
+    for (float& v : x) v = static_cast<float>(stream.normal());
+    const std::vector<float> rewards = {x[0], -x[0] + 0.5F * x[1], 0.3F + x[2] * x[1]};
+    for (float& v : x) v *= change.context;
+    const Action a = agent.choose({.x = x, .id = t}).action;
+    const Feedback event{.x = x, .action = a, .reward = change.reward * rewards[a], .id = t};
+    agent.learn({&event, 1});
+    played.push_back(a);
+  }
+  return played;
+}
+
+// Powers of two change exponents only, so the decisions are the same to the bit.
+TEST(PiTsAuto, TheUnitsOfContextsAndRewardsDoNotMatter) {
+  const std::vector<Action> plain = actions(small_auto(), {});
+  EXPECT_EQ(actions(small_auto(), {.context = 1024.0F}), plain);
+  EXPECT_EQ(actions(small_auto(), {.reward = 1.0F / 4096.0F}), plain);
+  EXPECT_EQ(actions(small_auto(), {.context = 1.0F / 1024.0F, .reward = 64.0F}), plain);
+  PiTsConfig raw = small_auto();
+  raw.posterior.units = UnitsKind::raw;
+  EXPECT_NE(actions(raw, {.reward = 1.0F / 4096.0F}), actions(raw, {}));
+}
+
+TEST(PiTsAuto, TrainsDenselyEarlyAndSparselyLate) {
+  const PiTsConfig c = pi_ts_preset("auto");
+  EXPECT_EQ(training_interval(c, 1), 4U);
+  EXPECT_EQ(training_interval(c, 80), 8U);
+  EXPECT_EQ(training_interval(c, 500), 20U);
+  EXPECT_EQ(training_interval(c, 10000), 200U);
+  EXPECT_EQ(training_interval(pi_ts_preset("released"), 3), 50U);
+}
+
+TEST(PiTsAuto, PropensitiesAreSharesOfParticles) {
+  const AgentSetup setup{.context_size = 2, .actions = 3, .seed = 8};
+  PiTs agent(small_auto(), setup);
+  Stream stream({.seed = 5, .purpose = Purpose::environment_context});
+  for (std::uint64_t t = 0; t < 60; ++t) {
+    const std::vector<float> x = {static_cast<float>(stream.normal()), static_cast<float>(stream.normal())};
+    const Query query{.x = x, .id = t, .want_propensity = true};
+    const Decision decision = agent.choose(query);
+    if (t >= 6) {  // no forced pull
+      const std::vector<float> p = agent.probabilities(query);
+      EXPECT_EQ(decision.propensity, p[decision.action]);
+      for (const float share : p) EXPECT_EQ(4.0F * share, std::round(4.0F * share));
+      std::vector<double> rewards(3);
+      std::vector<float> votes(3);
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        ASSERT_TRUE(agent.draw_rewards(x, i, rewards));
+        votes[static_cast<std::size_t>(std::ranges::max_element(rewards) - rewards.begin())] += 0.25F;
+      }
+      EXPECT_EQ(votes, p);
+    }
+    const Feedback event{.x = x, .action = decision.action, .reward = x[0] * static_cast<float>(decision.action)};
+    agent.learn({&event, 1});
+  }
+}
+
+TEST(PiTsAuto, WhatDoesNotFitIsSaid) {
+  const AgentSetup setup{.context_size = 2, .actions = 2};
+  PiTsConfig bernoulli = small_auto();
+  bernoulli.posterior.model.kind = ModelKind::logistic;
+  bernoulli.posterior.units = UnitsKind::raw;
+  EXPECT_THROW(PiTs(bernoulli, setup), Error);
+  bernoulli.posterior.units = UnitsKind::standardised;
+  bernoulli.last_layer.kind = LastLayerKind::trained;
+  EXPECT_THROW(PiTs(bernoulli, setup), Error);
+}
+
+}  // namespace
+}  // namespace pits::test

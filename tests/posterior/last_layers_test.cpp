@@ -1,0 +1,185 @@
+#include "pits/posterior/last_layers.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "posterior/observations.h"
+
+namespace pits::test {
+namespace {
+
+constexpr std::size_t d = 3, K = 2;
+const Address address{.seed = 4, .realization = 1};
+
+ParticleConfig small(int particles, ModelKind kind = ModelKind::mlp) {
+  ParticleConfig c;
+  c.particles = particles;
+  c.model.kind = kind;
+  c.model.hidden = {5};
+  c.model.noise_sd = 0.5;
+  c.batch = 32;
+  c.units = UnitsKind::standardised;
+  return c;
+}
+
+Observation as_observation(const PlainObservation& o, std::vector<float>& x) {
+  x.assign(o.x.begin(), o.x.end());
+  return {.context = x, .action = static_cast<std::uint32_t>(o.action), .reward = static_cast<float>(o.reward)};
+}
+
+struct Learned {
+  ParticlePosterior posterior;
+  LastLayers layers;
+
+  Learned(const ParticleConfig& config, const LastLayerConfig& last, const std::vector<PlainObservation>& data)
+      : posterior(config, d, K, address.seed, address.realization), layers(last, posterior, address) {
+    for (const PlainObservation& o : data) observe(posterior, o);
+    posterior.train(3);
+    layers.fit(posterior);
+  }
+};
+
+// φ of one observation by the network's own evaluation: hidden units, context, 1.
+Eigen::VectorXd features(const Learned& l, std::size_t particle, std::span<const float> raw, bool inputs) {
+  Network::Workspace w;
+  const std::vector<float> x(l.posterior.units().context(raw).begin(), l.posterior.units().context(raw).end());
+  const auto units = l.posterior.model().network().hidden(l.posterior.particles().row(particle), x, w);
+  std::vector<double> row(units.begin(), units.end());
+  if (inputs) row.insert(row.end(), x.begin(), x.end());
+  row.push_back(1.0);
+  return Eigen::Map<Eigen::VectorXd>(row.data(), static_cast<Eigen::Index>(row.size()));
+}
+
+// All in double, observation by observation.
+std::vector<RegressionSums> plain_sums(const Learned& l, std::size_t particle, const std::vector<PlainObservation>& data,
+                                       bool inputs) {
+  std::vector<RegressionSums> sums;
+  std::vector<float> x;
+  for (const PlainObservation& o : data) {
+    const Eigen::VectorXd row = features(l, particle, as_observation(o, x).context, inputs);
+    if (sums.empty()) sums.assign(K, RegressionSums(row.size()));
+    const double y = l.posterior.units().reward(o.reward);
+    sums[o.action].add(Eigen::MatrixXd(row), Eigen::VectorXd::Constant(1, y));
+  }
+  return sums;
+}
+
+// Sums of a few dozen float products have a relative error of about 1e-6, which the precision's condition number, below
+// 1e3 here, amplifies.
+constexpr double tolerance = 2e-3;
+
+TEST(LastLayers, AreTheRegressionsOfTheRewardsOnTheFeatures) {
+  const auto data = linear_data(60, d, K, 7);
+  const Learned l(small(3), {.kind = LastLayerKind::exact}, data);
+  const BayesLinearConfig noise{.lambda = 1.0, .a0 = 2.0, .b0 = 0.3};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto sums = plain_sums(l, i, data, true);
+    std::vector<CoefficientGroup> groups = {{.first = 0, .count = 5, .precision = 1.0, .low = 0.125, .high = 512.0},
+                                            {.first = 5, .count = 3, .precision = 16.0, .low = 2.5e-4, .high = 4096.0},
+                                            {.first = 8, .count = 1, .precision = 1.0, .low = 0.125, .high = 512.0}};
+    evidence_step(sums, noise, groups);
+    Eigen::VectorXd prior;
+    prior_precision(groups, prior);
+    double a = noise.a0, b = noise.b0;
+    for (std::size_t k = 0; k < K; ++k) {
+      Eigen::MatrixXd precision = sums[k].xx.selfadjointView<Eigen::Lower>();
+      precision.diagonal() += prior;
+      const Eigen::VectorXd mean = precision.ldlt().solve(sums[k].xy);
+      EXPECT_LT((l.layers.regression(i, k).mean() - mean).norm(), tolerance * mean.norm());
+      a += 0.5 * sums[k].n;
+      b += 0.5 * (sums[k].yy - mean.dot(precision * mean));
+    }
+    EXPECT_NEAR(l.layers.noise_variance(i), b / a, tolerance * b / a);
+  }
+}
+
+TEST(LastLayers, LearnAnObservationAsAFitWithItWould) {
+  auto data = linear_data(61, d, K, 9);
+  const PlainObservation last = data.back();
+  data.pop_back();
+  Learned l(small(2), {.kind = LastLayerKind::exact}, data);
+  const Eigen::VectorXd before = l.layers.regression(0, 1 - last.action).mean();
+  std::vector<float> x;
+  l.layers.observe(l.posterior, as_observation(last, x));
+  EXPECT_EQ(l.layers.regression(0, 1 - last.action).mean(), before);  // the other action's
+  const BayesLinear& regression = l.layers.regression(0, last.action);
+  data.push_back(last);
+  const RegressionSums sums = plain_sums(l, 0, data, true)[last.action];
+  EXPECT_LT((regression.precision() * regression.mean() - sums.xy).norm(), tolerance * sums.xy.norm());
+  EXPECT_EQ(regression.n(), sums.n);
+}
+
+// A linear model has the same features in every particle, so that particles differ by their draws alone.
+TEST(LastLayers, ParticlesAreDrawsFromThePosterior) {
+  constexpr int M = 4000;
+  const auto data = linear_data(40, d, K, 2);
+  const Learned l(small(M, ModelKind::linear), {.kind = LastLayerKind::exact, .exploration = 0.7}, data);
+  std::vector<float> x;
+  const std::span<const float> context = as_observation(data[3], x).context;
+  const std::vector<float> z(l.posterior.units().context(context).begin(), l.posterior.units().context(context).end());
+  Network::Workspace w;
+  std::vector<float> out(K);
+  const BayesLinear& regression = l.layers.regression(0, 1);
+  const Eigen::VectorXd phi = features(l, 0, context, false);
+  double mean = 0.0, square = 0.0;
+  for (std::size_t i = 0; i < M; ++i) {
+    l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, w, out);
+    const double deviation = out[1] - phi.dot(regression.mean());
+    mean += deviation / M;
+    square += deviation * deviation / M;
+  }
+  const double variance = 0.49 * l.layers.noise_variance(0) * regression.leverage(phi);
+  EXPECT_NEAR(mean, 0.0, 4.0 * std::sqrt(variance / M));
+  EXPECT_NEAR(square, variance, 4.0 * variance * std::sqrt(2.0 / M));
+}
+
+TEST(LastLayers, MeansStayNearTheRewardsSeen) {
+  const auto data = linear_data(40, d, K, 3);
+  const Learned l(small(4), {.kind = LastLayerKind::exact, .exploration = 0.0}, data);
+  const RewardScale& scale = l.posterior.units().reward_scale();
+  const double room = 0.1 * (scale.high - scale.low);
+  const std::vector<float> z = {10.0F, -10.0F, 10.0F};
+  Network::Workspace w;
+  std::vector<float> out(K);
+  bool reached = false;
+  for (std::size_t i = 0; i < 4; ++i) {
+    l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, w, out);
+    for (const float value : out) {
+      const double r = l.posterior.units().raw_reward(value);
+      EXPECT_GE(r, scale.low - room - 1e-5);
+      EXPECT_LE(r, scale.high + room + 1e-5);
+      reached = reached || std::abs(r - (scale.high + room)) < 1e-5 || std::abs(r - (scale.low - room)) < 1e-5;
+    }
+  }
+  EXPECT_TRUE(reached) << "no particle leaves the rewards seen, so this shows nothing";
+}
+
+// Rewards of 100 and 101: before they have differed by as much as they are large, draws are as wide as that.
+TEST(LastLayers, DoubtTheScaleOfRewardsThatHaveHardlyVaried) {
+  auto data = linear_data(20, d, K, 3);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i].reward = 100.0 + static_cast<double>(i % 2);
+  const Learned narrow(small(2), {.kind = LastLayerKind::exact}, data);
+  data.front().reward = -100.0;
+  const Learned wide(small(2), {.kind = LastLayerKind::exact}, data);
+  const auto spread = [](const Learned& l) {
+    return l.layers.drawn().spread(0, 0) * l.posterior.units().reward_scale().sd;
+  };
+  EXPECT_GT(spread(narrow), 0.3 * 50.0);
+  EXPECT_LT(spread(wide), 0.3 * 50.0);
+}
+
+TEST(LastLayers, NewActionsStartFromThePriorAndTheOthersStay) {
+  const auto data = linear_data(40, d, K, 5);
+  Learned l(small(3), {.kind = LastLayerKind::exact}, data);
+  const Eigen::VectorXd before = l.layers.regression(2, 1).mean();
+  l.posterior.add_actions(2);
+  l.layers.add_actions(l.posterior, 2);
+  EXPECT_EQ(l.layers.regression(2, 1).mean(), before);
+  EXPECT_EQ(l.layers.regression(2, 3).mean().norm(), 0.0);
+  EXPECT_EQ(l.layers.regression(2, 3).n(), 0.0);
+}
+
+}  // namespace
+}  // namespace pits::test
