@@ -39,8 +39,9 @@ constexpr double never = 1e9;
 const BayesLinearConfig noise{.lambda = 1.0, .a0 = 2.0, .b0 = 0.3};
 
 std::vector<CoefficientGroup> two_groups(double weight) {
-  return {{.first = 0, .count = 2, .precision = 1.0, .expected = 0.7, .weight = weight, .low = 1 / never, .high = never},
-          {.first = 2, .count = 2, .precision = 1.0, .expected = 2.0, .weight = weight, .low = 1 / never, .high = never}};
+  return {
+      {.first = 0, .count = 2, .precision = 1.0, .expected = 0.7, .weight = weight, .low = 1 / never, .high = never},
+      {.first = 2, .count = 2, .precision = 1.0, .expected = 2.0, .weight = weight, .low = 1 / never, .high = never}};
 }
 
 // log p(y | α, β) by the n × n covariance I/β + X diag(1/α) Xᵀ, plus the log densities of what is believed beforehand:

@@ -53,8 +53,8 @@ Eigen::VectorXd features(const Learned& l, std::size_t particle, std::span<const
 }
 
 // All in double, observation by observation.
-std::vector<RegressionSums> plain_sums(const Learned& l, std::size_t particle, const std::vector<PlainObservation>& data,
-                                       bool inputs) {
+std::vector<RegressionSums> plain_sums(const Learned& l, std::size_t particle,
+                                       const std::vector<PlainObservation>& data, bool inputs) {
   std::vector<RegressionSums> sums;
   std::vector<float> x;
   for (const PlainObservation& o : data) {

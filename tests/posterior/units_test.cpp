@@ -17,7 +17,8 @@ Rows random_rows(std::size_t n, std::size_t d, std::uint64_t seed) {
   Rows rows(n, std::vector<float>(d));
   for (std::vector<float>& row : rows) {
     for (std::size_t j = 0; j < d; ++j) {
-      row[j] = static_cast<float>(1000.0 * static_cast<double>(j) + std::pow(10.0, static_cast<double>(j) - 2.0) * stream.normal());
+      row[j] = static_cast<float>(1000.0 * static_cast<double>(j) +
+                                  std::pow(10.0, static_cast<double>(j) - 2.0) * stream.normal());
     }
   }
   return rows;

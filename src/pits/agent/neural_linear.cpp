@@ -124,8 +124,13 @@ NeuralLinear::NeuralLinear(const NeuralLinearConfig& config, const AgentSetup& s
       sums_(setup.actions, RegressionSums(static_cast<Eigen::Index>(networks_.model().network().features()))) {}
 
 LastLayerDraw NeuralLinear::draw() const {
-  return {networks_.model(),     networks_.particles(),       networks_.units(), regressions_,
-          config_.initial_pulls, networks_.history().seen(), setup_};
+  return {networks_.model(),
+          networks_.particles(),
+          networks_.units(),
+          regressions_,
+          config_.initial_pulls,
+          networks_.history().seen(),
+          setup_};
 }
 
 void NeuralLinear::learn(std::span<const Feedback> events) {

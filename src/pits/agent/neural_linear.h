@@ -18,13 +18,14 @@ struct NeuralLinearConfig {
 };
 Fields fields(NeuralLinearConfig& config);
 
-// `auto`: the networks of pi-ts:auto and its units. `showdown`: what was run. `showdown-reset`: what was meant, the step size starting anew at every training.
+// `auto`: the networks of pi-ts:auto and its units. `showdown`: what was run. `showdown-reset`: what was meant, the
+// step size starting anew at every training.
 NeuralLinearConfig neural_linear_preset(std::string_view name);
 
 // Decisions by networks and regressions that somebody else owns.
 struct LastLayerDraw {
   const RewardModel& model;
-  ParticlesView theta;                          // (M,P)
+  ParticlesView theta;  // (M,P)
   const Units& units;
   const std::vector<BayesLinear>& regressions;  // (M,K)
   int initial_pulls;

@@ -13,8 +13,10 @@ class FrozenParticles final : public Policy {
         theta_(copy_of(vote.theta)),
         units_(vote.units),
         last_layers_(vote.last_layers == nullptr ? DrawnLayers{} : *vote.last_layers),
-        vote_{model_,     theta_,     units_, vote.last_layers == nullptr ? nullptr : &last_layers_,
-              vote.floor, vote.initial_pulls, vote.events, vote.setup} {}
+        vote_{model_,      theta_,
+              units_,      vote.last_layers == nullptr ? nullptr : &last_layers_,
+              vote.floor,  vote.initial_pulls,
+              vote.events, vote.setup} {}
 
   Decision choose(const Query& query) const override { return vote_.choose(query); }
   double propensities(const Query& query, std::uint32_t, std::span<float> p) const override {
@@ -70,7 +72,8 @@ PiTsConfig auto_preset() {
 
 PiTsConfig fast_preset() {
   PiTsConfig c = auto_preset();
-  c.posterior.particles = 5;
+  c.posterior.particles = 4;
+  c.posterior.model.hidden = {32};
   c.posterior.batch = 128;
   c.last_layer.linear_inputs = 32;
   c.train_steps = 10;

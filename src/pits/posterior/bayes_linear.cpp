@@ -153,7 +153,7 @@ void BayesLinear::solve_mean() {
 
 double BayesLinear::leverage(const Eigen::VectorXd& x) const { return lower().solve(x).squaredNorm(); }
 
-void BayesLinear::deviation(const Eigen::VectorXd& z, Eigen::VectorXd& out) const {
+void BayesLinear::deviation(const Eigen::Ref<const Eigen::VectorXd>& z, Eigen::VectorXd& out) const {
   out = z;
   upper().solveInPlace(out);  // precision = L Lᵀ, so Lᵀ⁻¹ z has covariance precision⁻¹
 }
@@ -162,7 +162,7 @@ void BayesLinear::sample(Stream& stream, Eigen::VectorXd& beta) const {
   const double variance = b_ / stream.gamma(a_);
   beta.resize(mean_.size());
   for (double& value : beta) value = stream.normal();
-  deviation(beta, beta);
+  upper().solveInPlace(beta);  // as deviation() does
   beta = mean_ + std::sqrt(variance) * beta;
 }
 

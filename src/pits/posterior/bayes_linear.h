@@ -49,7 +49,7 @@ class BayesLinear {
   void discount(double factor);
 
   // Lᵀ⁻¹ z, (d): for z ~ N(0, I) a draw of β − mean in units of the noise.
-  void deviation(const Eigen::VectorXd& z, Eigen::VectorXd& out) const;
+  void deviation(const Eigen::Ref<const Eigen::VectorXd>& z, Eigen::VectorXd& out) const;
 
   // σ² ~ InvGamma(a, b), then β ~ N(mean, σ² precision⁻¹), (d).
   void sample(Stream& stream, Eigen::VectorXd& beta) const;
@@ -62,8 +62,8 @@ class BayesLinear {
   const Eigen::MatrixXd& precision() const { return precision_; }  // XᵀX + prior
   double a() const { return a_; }
   double b() const { return b_; }
-  double n() const { return 2.0 * (a_ - prior_.a0); }         // Σ of the weights of the observations
-  double misfit() const { return b_ - prior_.b0; }            // ½(yᵀy − meanᵀ precision mean)
+  double n() const { return 2.0 * (a_ - prior_.a0); }  // Σ of the weights of the observations
+  double misfit() const { return b_ - prior_.b0; }     // ½(yᵀy − meanᵀ precision mean)
 
   void state(Archive& archive) { archive(prior_precision_, precision_, lower_, moment_, mean_, a_, b_, updates_); }
 

@@ -61,8 +61,8 @@ double evidence_step(std::span<const RegressionSums> sums, const BayesLinearConf
   const double variance = (2.0 * noise.b0 + d.residuals) / (2.0 * noise.a0 + std::max(0.0, free));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     CoefficientGroup& group = groups[g];
-    const double precision = variance * (d.gamma[g] + group.weight) /
-                             (d.squares[g] + group.weight * variance / group.expected);
+    const double precision =
+        variance * (d.gamma[g] + group.weight) / (d.squares[g] + group.weight * variance / group.expected);
     group.precision = std::clamp(precision, group.low, group.high);
   }
   return variance;

@@ -49,8 +49,8 @@ void weigh(std::span<const double> weights, const PaddedMatrix<float>& rows, Pad
   }
 }
 
-// Adds the products of a group's rows with each other to the sums of its action. The rows of 1 and of the rewards are the
-// last ones.
+// Adds the products of a group's rows with each other to the sums of its action. The rows of 1 and of the rewards are
+// the last ones.
 void add_products(ConstMatrixView<float> products, RegressionSums& sums) {
   const std::size_t F = products.rows() - 1;
   for (std::size_t i = 0; i < F; ++i) {

@@ -6,8 +6,8 @@
 // Each particle holds one draw from its regressions between trainings, so that the share of particles that prefer an
 // action is its probability, as in any set of particles:
 //   m_i(x, a) = clamp(mean_a·φ_i(x)) + κ σ_a (Lᵀ_a⁻¹ z_a)·φ_i(x),   z ~ N(0, I).
-// The mean is kept within the rewards seen so far and a margin: a line that runs out of them in a corner of the contexts
-// would rule an action out there that nobody has tried.
+// The mean is kept within the rewards seen so far and a margin: a line that runs out of them in a corner of the
+// contexts would rule an action out there that nobody has tried.
 #pragma once
 
 #include <span>
@@ -36,14 +36,14 @@ Fields fields(LastLayerConfig& config);
 // What decisions need of last layers; a copy of it decides without them.
 struct DrawnLayers {
   std::size_t actions = 0;
-  bool inputs = false;             // contexts are features too
-  Matrix<float> mean, deviation;   // (M·K,F): row i·K + a
-  Matrix<float> spread;            // (M,K) κσ
-  float low = 0.0F, high = 0.0F;   // where means are kept
+  bool inputs = false;            // contexts are features too
+  Matrix<float> mean, deviation;  // (M·K,F): row i·K + a
+  Matrix<float> spread;           // (M,K) κσ
+  float low = 0.0F, high = 0.0F;  // where means are kept
 
   // Rewards of every action, (K), by particle i; x as the networks see it. All in the networks' units.
-  void values(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x, Network::Workspace& w,
-              std::span<float> out) const;
+  void values(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
+              Network::Workspace& w, std::span<float> out) const;
 };
 
 class LastLayers {

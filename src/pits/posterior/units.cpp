@@ -7,8 +7,8 @@
 namespace pits {
 namespace {
 
-// A number further from the mean than this many standard deviations counts as this far: a column that was constant until
-// now, or that has one huge number in it, must not drown the others.
+// A number further from the mean than this many standard deviations counts as this far: a column that was constant
+// until now, or that has one huge number in it, must not drown the others.
 constexpr double furthest = 10.0;
 
 float in_units(float x, double shift, double factor) {
@@ -56,7 +56,8 @@ void Units::settle() {
   }
   if (rewards_.count() == 0.0) return;
   const double mean = rewards_.mean(0), variance = rewards_.variance(0);
-  scale_ = {.mean = mean, .sd = spread(variance), .low = low_, .high = high_, .size = std::hypot(mean, std::sqrt(variance))};
+  scale_ = {
+      .mean = mean, .sd = spread(variance), .low = low_, .high = high_, .size = std::hypot(mean, std::sqrt(variance))};
 }
 
 std::span<const float> Units::context(std::span<const float> x) const {
