@@ -11,7 +11,7 @@
 
 namespace pits::test {
 
-inline const std::string tiny_pi_ts = "pi-ts,particles=4,hidden=5,batch=16,train_every=50,train_steps=3";
+inline const std::string tiny_pi_ts = "pi-ts:paper,particles=4,hidden=5,batch=16,train_every=50,train_steps=3";
 
 inline std::vector<std::string> run_words(const std::filesystem::path& out, const std::string& more) {
   return joined({"run", "--out", out.string(), "--agent", "lin-ts", "--agent", tiny_pi_ts, "--agent", "uniform"},
