@@ -95,6 +95,9 @@ TEST(PiTsAuto, WhatDoesNotFitIsSaid) {
   bernoulli.posterior.units = UnitsKind::standardised;
   bernoulli.last_layer.kind = LastLayerKind::trained;
   EXPECT_THROW(PiTs(bernoulli, setup), Error);
+  PiTsConfig own_data = small_auto();
+  own_data.posterior.perturbation.weights = MarkWeights::exponential;
+  EXPECT_THROW(PiTs(own_data, setup), Error);
 }
 
 }  // namespace

@@ -35,6 +35,11 @@ void check_last_layer(const PiTsConfig& c, const RewardModel& model) {
   if (c.last_layer.kind == LastLayerKind::trained) return;
   if (model.bernoulli()) throw bad_input("an exact last layer needs a Gaussian likelihood: model=linear or model=mlp");
   if (c.posterior.model.heads > 1) throw bad_input("an exact last layer has one head, not {}", c.posterior.model.heads);
+  const Perturbation& p = c.posterior.perturbation;
+  if (p.weights != MarkWeights::none || p.rewards) {
+    throw bad_input(
+        "an exact last layer sees the data as they are; networks with data of their own need last_layer=trained");
+  }
 }
 
 }  // namespace
@@ -56,7 +61,8 @@ Fields fields(PiTsConfig& c) {
       .add("floor_decay", c.floor_decay, "the share falls with the rounds: floor/(1 + floor_decay·t)", at_least(0));
 }
 
-// In standardised units a network of prior precision fan-in predicts rewards of variance 1 and noise of half of it.
+// In standardised units: a network of prior precision fan-in predicts rewards of about variance 1, with noise of
+// standard deviation ½.
 PiTsConfig auto_preset() {
   PiTsConfig c;
   c.posterior.units = UnitsKind::standardised;

@@ -20,7 +20,7 @@ constexpr double doubt_weight = 20.0;
 // now would otherwise soon be certain, and one that pays nothing whatever happens would make all others certain.
 constexpr double own_weight = 2.0;
 
-// Precisions by the evidence stay within what single precision can tell apart.
+// The bounds are those of the search that chose the other settings (docs/regret.md).
 CoefficientGroup group(std::size_t first, std::size_t count, double low, double high, double start) {
   return {.first = static_cast<Eigen::Index>(first),
           .count = static_cast<Eigen::Index>(count),
@@ -237,7 +237,7 @@ void LastLayers::show_spread(const Units& units) {
       const double pairs = 0.5 * regression.n();
       const double own = (own_weight * shared + regression.misfit()) / (own_weight + pairs);
       const double faded = doubt * doubt * doubt_weight / (doubt_weight + pairs);
-      const bool hardly_tried = pairs < 1.0 && config_.exploration > 0.0;  // only actions that came later are
+      const bool hardly_tried = pairs < 1.0 && config_.exploration > 0.0;  // as after forced pulls no first action is
       const double kappa = hardly_tried ? std::max(1.0, config_.exploration) : config_.exploration;
       drawn_.spread(i, a) = static_cast<float>(kappa * std::sqrt(std::max(shared, own) + faded));
     }
