@@ -60,6 +60,8 @@ inline std::unique_ptr<Lockstep> on_card(const Case& c, const Setting& s, CardPr
   PiTsConfig config = c.config;
   config.train_every = 1;  // step sizes for more steps than any test takes
   config.train_steps = 5;
+  config.train_first = 0;
+  config.train_share = 0.0;
   const Settings settings = card_settings(config, {c.d, c.K, seed, 0}, c.seen, precision);
   auto lockstep = std::make_unique<Lockstep>(settings, s.realization, c.seen);
   for (std::size_t g = 0; g < c.G; ++g) {

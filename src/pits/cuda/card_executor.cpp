@@ -28,7 +28,8 @@ Ability ability(const Plan& plan, const Cell& cell) {
   const auto agent = plan.make_agent(cell, *environment);
   const auto* particles = dynamic_cast<const PiTs*>(agent.get());
   if (particles == nullptr) return {.reason = "it has no GPU version"};
-  std::string reason = why_not_on_card(particles->config());
+  std::string reason =
+      why_not_on_card(particles->config(), {environment->context_size(), environment->actions(), plan.seed(), 0});
   if (!reason.empty()) return {.reason = std::move(reason)};
   return {.config = particles->config()};
 }
@@ -68,6 +69,7 @@ class GroupRun {
     }
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     check_divergence();
+    check_singular();
     const std::vector<std::int32_t> actions = on_card([&] { return lockstep_->actions(); });
     parallel_for(cells_.size(), [&](std::size_t g) {
       Replay replay{std::span(actions).subspan(g * rounds_, rounds_)};
@@ -115,6 +117,17 @@ class GroupRun {
       if (diverged[g] == 0) continue;
       throw failed("realization {}: the particles diverged after {} training steps; a smaller step may hold them",
                    plan_.cell(cells_[g]).realization, diverged[g]);
+    }
+  }
+
+  void check_singular() const {
+    const std::vector<std::int32_t> singular = on_card([&] { return lockstep_->singular(); });
+    for (std::size_t g = 0; g < singular.size(); ++g) {
+      if (singular[g] == 0) continue;
+      throw failed(
+          "realization {}: a precision matrix of the last layers is singular to working precision; "
+          "units=standardised may help",
+          plan_.cell(cells_[g]).realization);
     }
   }
 

@@ -12,6 +12,9 @@ bool narrow(const Settings& s) { return is_narrow(s.network, s.context_stride())
 bool in_halves(const Settings& s) { return narrow(s) && s.precision == CardPrecision::tf32; }
 bool few(const Settings& s) { return s.particles <= few_particles; }
 
+// What is known of the rewards' scale is needed by exact last layers too.
+bool has_units(const Settings& s) { return s.standardised || s.last_layer.exact(); }
+
 bool has_first(const Settings& s) { return s.rule.rule == CardRule::adam; }
 bool has_second(const Settings& s) { return s.rule.rule != CardRule::sgd && s.rule.rule != CardRule::sign; }
 
@@ -31,7 +34,7 @@ Counts counts(const Settings& s, std::size_t G, std::size_t T) {
   const bool pairs = s.flow.pairs() && few(s);
   const auto slices = static_cast<std::size_t>(few_slices(s.particles, s.network.stride));
   const auto columns = static_cast<std::size_t>(s.context_stride());
-  const std::size_t contexts = G * T * columns + context_slack;
+  const std::size_t contexts = s.context_floats(G, T);
   return {.rounds = G * T,
           .contexts = contexts,
           .half_contexts = in_halves(s) ? contexts : 0,
@@ -56,6 +59,8 @@ std::size_t CardGroup::bytes(const Settings& s, std::size_t G, std::size_t T) {
   std::size_t total = 4 * (2 * c.rounds + c.contexts + c.rewards + clouds * c.cloud + c.partial + c.weights + 3 * G);
   total += 2 * c.half_contexts + 4 * c.scales;
   total += s.step_sizes.size() * sizeof(StepSize) + s.parameters.size() * sizeof(CardParameter);
+  if (has_units(s)) total += CardUnits::bytes(s, G, T);
+  if (s.last_layer.exact()) total += CardLastLayers::bytes(s, G, T);
   if (!narrow(s)) total += WideScore::bytes(s, static_cast<int>(G), most_observations(s, T));
   if (!few(s)) total += ManyFlow::bytes(s);
   return total;
@@ -98,6 +103,8 @@ CardGroup::CardGroup(const Settings& settings, std::span<const std::uint32_t> re
   second_.fill_zero();
   weights_.fill_zero();
   if (s.rule.rule == CardRule::rmsprop && s.rule.first_square != 0.0F) fill(second_, s.rule.first_square);
+  if (has_units(s)) units_.emplace(s, realizations_, rounds_);
+  if (s.last_layer.exact()) last_layers_.emplace(s, realizations_, rounds_);
   if (!narrow(s)) wide_.emplace(s, realizations_, most_observations(s, rounds));
   if (!few(s)) many_.emplace(s);
   if (!narrow(s) || !few(s)) blas_.emplace(s.precision);
@@ -122,10 +129,11 @@ Group CardGroup::group_view() const {
           .noise_prior = s.noise_prior,
           .seed = s.seed,
           .realization = realization_.data(),
-          .contexts = contexts_.data(),
+          .contexts = s.standardised ? units_->contexts().data() : contexts_.data(),
           .half_contexts = half_contexts_.data(),
           .context_scale = context_scale_.data(),
           .rewards = rewards_.data(),
+          .reward_units = units_ ? units_->reward_units() : nullptr,
           .played = played_.data(),
           .gained = gained_.data(),
           .theta = theta_.data(),
@@ -154,8 +162,11 @@ void CardGroup::use_blas(cudaStream_t stream) {
   if (blas_) blas_->use(stream);
 }
 
-void CardGroup::prepare_contexts(cudaStream_t stream) {
-  if (half_contexts_.size() > 0) scale_contexts(group_, half_contexts_.data(), context_scale_.data(), stream);
+void CardGroup::settle(std::size_t seen, std::size_t upto, cudaStream_t stream) {
+  if (units_) units_->settle(group_, contexts_.data(), static_cast<int>(seen), static_cast<int>(upto), stream);
+  if (half_contexts_.size() == 0 || (settings_.standardised && seen == 0)) return;
+  const int rounds = settings_.standardised ? static_cast<int>(seen) : rounds_;
+  scale_contexts(group_, rounds, half_contexts_.data(), context_scale_.data(), stream);
 }
 
 void CardGroup::start_transport() {

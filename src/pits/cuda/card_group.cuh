@@ -5,9 +5,11 @@
 #include <span>
 
 #include "pits/cuda/blas.cuh"
+#include "pits/cuda/card_units.cuh"
 #include "pits/cuda/device_array.cuh"
 #include "pits/cuda/flow_few.cuh"
 #include "pits/cuda/flow_many.cuh"
+#include "pits/cuda/last_layers.cuh"
 #include "pits/cuda/score_wide.cuh"
 
 namespace pits::cuda {
@@ -30,11 +32,15 @@ class CardGroup {
   DeviceArray<TrainingState>& training() { return training_; }
   DeviceArray<float>& theta() { return theta_; }
   const DeviceArray<float>& score() const { return score_; }
+  const DeviceArray<float>& gained() const { return gained_; }
+  const CardUnits* units() const { return units_ ? &*units_ : nullptr; }
+  CardLastLayers* last_layers() { return last_layers_ ? &*last_layers_ : nullptr; }
   DeviceArray<std::int32_t>& played() { return played_; }
   const DeviceArray<std::int32_t>& diverged() const { return diverged_; }
   void use_blas(cudaStream_t stream);
-  // After contexts were written, before a training.
-  void prepare_contexts(cudaStream_t stream);
+  // Before a training on the first `seen` observations: units settle, for contexts of rounds before `upto` too, and
+  // products get their contexts. Needed again after contexts were written.
+  void settle(std::size_t seen, std::size_t upto, cudaStream_t stream);
   // θ′ begins where θ does.
   void start_transport();
 
@@ -53,6 +59,8 @@ class CardGroup {
   DeviceArray<StepSize> step_sizes_;
   DeviceArray<float> partial_, weights_;
   DeviceArray<std::uint32_t> arrived_;
+  std::optional<CardUnits> units_;
+  std::optional<CardLastLayers> last_layers_;
   std::optional<Blas> blas_;
   std::optional<WideScore> wide_;
   std::optional<ManyFlow> many_;

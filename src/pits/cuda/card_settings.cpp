@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "pits/cuda/features.h"
+
 namespace pits::cuda {
 namespace {
 
@@ -60,12 +62,11 @@ FlowSettings flow_settings(const ParticleConfig& c) {
 }
 
 // Adam's bias corrections go into the step and the root, as in core/optimizer.cpp.
-std::vector<StepSize> step_sizes(const PiTsConfig& config, std::size_t rounds) {
+std::vector<StepSize> step_sizes(const PiTsConfig& config, std::size_t trainings) {
   const OptimizerConfig& c = config.posterior.optimizer;
   const auto per_training = static_cast<std::int64_t>(config.train_steps);
-  const std::int64_t trainings = static_cast<std::int64_t>(rounds) / config.train_every;
   std::vector<StepSize> sizes;
-  for (std::int64_t k = 0; k < trainings * per_training; ++k) {
+  for (std::int64_t k = 0; k < static_cast<std::int64_t>(trainings) * per_training; ++k) {
     double eta = step_size(c, c.restart ? k % per_training : k), correction = 1.0;
     if (c.rule == Rule::adam) {
       const auto steps = static_cast<double>(k + 1);
@@ -75,6 +76,46 @@ std::vector<StepSize> step_sizes(const PiTsConfig& config, std::size_t rounds) {
     sizes.push_back({static_cast<float>(eta), static_cast<float>(correction)});
   }
   return sizes;
+}
+
+// The interval after the last training never falls as rounds go by: a round that is too early for its own interval is
+// followed by none before the last training and that interval.
+std::vector<std::uint32_t> trainings(const PiTsConfig& config, std::uint64_t rounds) {
+  std::vector<std::uint32_t> list;
+  std::uint64_t last = 0;
+  for (std::uint64_t t = 1; t <= rounds;) {
+    const std::uint64_t due = last + training_interval(config, t);
+    if (t >= due) {
+      list.push_back(static_cast<std::uint32_t>(t));
+      last = t++;
+    } else {
+      t = due;
+    }
+  }
+  return list;
+}
+
+LastLayerSettings last_layer_settings(const LastLayerConfig& c, const Network& network) {
+  if (c.kind == LastLayerKind::trained) return {};
+  LastLayerSettings s{.units = static_cast<int>(network.features()),
+                      .inputs = inputs_are_features(c, network),
+                      .exploration = c.exploration,
+                      .noise_shape = c.noise_shape,
+                      .noise_scale = c.noise_scale,
+                      .margin = LastLayerRules::margin,
+                      .doubt_weight = LastLayerRules::doubt_weight,
+                      .own_weight = LastLayerRules::own_weight};
+  for (const CoefficientGroup& g : coefficient_groups(c, network)) {
+    s.group[s.groups++] = {.first = static_cast<int>(g.first),
+                           .count = static_cast<int>(g.count),
+                           .start = g.precision,
+                           .expected = g.expected,
+                           .weight = g.weight,
+                           .low = g.low,
+                           .high = g.high};
+    s.features += static_cast<int>(g.count);
+  }
+  return s;
 }
 
 CardNetwork card_network(const ModelConfig& c, const RewardModel& model) {
@@ -144,7 +185,7 @@ class Parameters {
 
 }  // namespace
 
-std::string why_not_on_card(const PiTsConfig& config) {
+std::string why_not_on_card(const PiTsConfig& config, const AgentSetup& setup) {
   const ParticleConfig& c = config.posterior;
   const FlowKind kind = c.flow.kind;
   if (kind == FlowKind::dgf_sinkhorn || kind == FlowKind::gfsf || kind == FlowKind::spos || kind == FlowKind::sgld) {
@@ -155,12 +196,17 @@ std::string why_not_on_card(const PiTsConfig& config) {
   if (c.particles > most_particles) return fmt::format("more than {} particles", most_particles);
   if (c.keep_units < 1.0) return "dropout";
   if (c.discount < 1.0) return "discount below 1";
-  if (config.last_layer.kind == LastLayerKind::exact) return "last_layer=exact";
-  if (c.units == UnitsKind::standardised) return "units=standardised";
-  if (config.train_first > 0 || config.train_share > 0.0) return "trainings at changing intervals";
   if (c.model.heads > 1) return "several heads";
   if (c.optimizer.clip > 0.0) return "clip above 0";
   if (c.model.hidden.size() + 1 > most_layers) return fmt::format("more than {} hidden layers", most_layers - 1);
+  if (config.last_layer.kind == LastLayerKind::exact) {
+    const RewardModel model(c.model, setup.context_size, setup.actions);
+    const int features = last_layer_settings(config.last_layer, model.network()).features;
+    if (features > most_features || largest_tile(card_network(c.model, model), features) == 0) {
+      return fmt::format("exact last layers with {} features, or on layers this wide (at most {} features)", features,
+                         most_features);
+    }
+  }
   return {};
 }
 
@@ -192,9 +238,11 @@ Settings card_settings(const PiTsConfig& config, const AgentSetup& setup, std::s
             .second_moment = static_cast<float>(c.optimizer.second_moment),
             .epsilon = static_cast<float>(c.optimizer.epsilon),
             .first_square = static_cast<float>(c.optimizer.first_square)};
-  s.step_sizes = step_sizes(config, rounds);
+  s.standardised = c.units == UnitsKind::standardised;
+  s.last_layer = last_layer_settings(config.last_layer, model.network());
+  s.trainings = trainings(config, rounds);
+  s.step_sizes = step_sizes(config, s.trainings.size());
   s.initial_pulls = config.initial_pulls;
-  s.train_every = config.train_every;
   s.train_steps = config.train_steps;
   s.floor = config.floor;
   s.floor_decay = config.floor_decay;

@@ -8,8 +8,8 @@
 
 namespace pits::cuda {
 
-// Why an agent of this config cannot run on the card; empty: it can.
-std::string why_not_on_card(const PiTsConfig& config);
+// Why an agent of this config cannot run on the card in a problem of this shape; empty: it can.
+std::string why_not_on_card(const PiTsConfig& config, const AgentSetup& setup);
 
 // For a config that can; `rounds` are those of a realization.
 Settings card_settings(const PiTsConfig& config, const AgentSetup& setup, std::size_t rounds, CardPrecision precision);

@@ -5,7 +5,8 @@
 
 namespace pits::cuda {
 
-// Every column of a realization divided by the power of two that brings its largest number into [1,2).
-void scale_contexts(const Group& group, __half* half_contexts, float* context_scale, cudaStream_t stream);
+// Every column of a realization, in its first `rounds` rounds, divided by the power of two that brings its largest
+// number there into [1,2).
+void scale_contexts(const Group& group, int rounds, __half* half_contexts, float* context_scale, cudaStream_t stream);
 
 }  // namespace pits::cuda

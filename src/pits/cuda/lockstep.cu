@@ -17,7 +17,7 @@ __global__ void begin_training(TrainingState* state, TrainingState now) { *state
 __global__ void look_up(Group group) {
   const std::size_t round = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
   if (round >= static_cast<std::size_t>(group.realizations) * group.rounds) return;
-  group.gained[round] = group.rewards[round * group.actions + group.played[round]];
+  take_reward(group, static_cast<int>(round / group.rounds), round, group.played[round]);
 }
 
 struct Stream {
@@ -51,7 +51,7 @@ struct Lockstep::Card {
   CardGroup group;
   Stream main, beside;
   std::map<Recording, cudaGraphExec_t> graphs;
-  std::size_t next_round = 0;
+  std::size_t next_round = 0, next_training = 0;
   std::atomic<bool> contexts_changed = false;
   std::uint32_t steps_done = 0;
 
@@ -62,6 +62,7 @@ struct Lockstep::Card {
                    settings.draws_per_particle, settings.uniform_init, main.handle);
     main.wait();
     group.start_transport();
+    if (group.last_layers() != nullptr) group.last_layers()->start(group.view(), main.handle);
     wait_for_card();
   }
   ~Card() {
@@ -96,12 +97,37 @@ struct Lockstep::Card {
     return graphs[recording] = exec;
   }
 
-  void train(int steps, std::size_t seen) {
-    const int batch = group.batch_after(seen);
-    if (contexts_changed.exchange(false)) {
-      wait_for_card();
-      group.prepare_contexts(main.handle);
+  // The round up to which decisions are made before the next training but `later`.
+  std::size_t upto(std::size_t later = 0) const {
+    const std::vector<std::uint32_t>& trainings = group.settings().trainings;
+    const auto T = static_cast<std::size_t>(group.view().rounds), number = next_training + later;
+    return number < trainings.size() ? std::min<std::size_t>(T, trainings[number]) : T;
+  }
+
+  // Contexts that came with set_rounds() are on the card for all streams.
+  void settle(std::size_t seen, std::size_t until) {
+    const bool changed = contexts_changed.exchange(false);
+    if (changed) wait_for_card();
+    if (changed || group.units() != nullptr) group.settle(seen, until, main.handle);
+  }
+
+  void fit(std::size_t seen) {
+    if (group.last_layers() != nullptr) group.last_layers()->fit(group.view(), static_cast<int>(seen), main.handle);
+  }
+
+  void play(std::size_t first, std::size_t last, bool training_follows) {
+    const Settings& s = group.settings();
+    const Choice choice{s.initial_pulls, s.floor, s.floor_decay};
+    const auto from = static_cast<int>(first), to = static_cast<int>(last);
+    if (group.last_layers() != nullptr) {
+      group.last_layers()->play(group.view(), choice, from, to, training_follows, main.handle);
+    } else {
+      play_rounds(group.view(), choice, from, to, main.handle);
     }
+  }
+
+  void move(int steps, std::size_t seen) {
+    const int batch = group.batch_after(seen);
     while (steps > 0) {
       const int now = std::min(steps, most_steps_of_a_graph);
       const cudaGraphExec_t exec = graph({now, batch});
@@ -150,12 +176,17 @@ void Lockstep::set_rounds(std::size_t g, std::span<const float> contexts, std::s
 std::size_t Lockstep::advance() {
   Card& c = *card_;
   const Settings& s = c.group.settings();
-  const auto T = static_cast<std::size_t>(c.group.view().rounds), every = static_cast<std::size_t>(s.train_every);
-  const std::size_t first = c.next_round, last = std::min(T, (first / every + 1) * every);
+  const std::size_t first = c.next_round, last = c.upto();
   if (first == last) return 0;
-  play_rounds(c.group.view(), {s.initial_pulls, s.floor, s.floor_decay}, static_cast<int>(first),
-              static_cast<int>(last), c.main.handle);
-  if (last % every == 0) c.train(s.train_steps, last);
+  if (c.contexts_changed) c.settle(first, last);
+  const bool trains = c.next_training < s.trainings.size() && s.trainings[c.next_training] == last;
+  c.play(first, last, trains);
+  if (trains) {
+    c.settle(last, c.upto(1));
+    c.move(s.train_steps, last);
+    c.fit(last);
+    ++c.next_training;
+  }
   c.main.wait();
   c.next_round = last;
   return last - first;
@@ -188,21 +219,72 @@ void Lockstep::set_history(std::span<const std::int32_t> actions) {
 }
 
 void Lockstep::train(int steps, std::size_t seen) {
-  card_->train(steps, seen);
+  card_->settle(seen, static_cast<std::size_t>(card_->group.view().rounds));
+  card_->move(steps, seen);
   card_->main.wait();
 }
 
-double Lockstep::time_training(int steps, std::size_t seen) {
-  Card& c = *card_;
-  c.train(steps, seen);  // captures
+void Lockstep::fit(std::size_t seen) {
+  card_->settle(seen, static_cast<std::size_t>(card_->group.view().rounds));
+  card_->fit(seen);
+  card_->main.wait();
+}
+
+void Lockstep::observe(std::size_t first, std::size_t last) {
+  card_->group.last_layers()->observe(card_->group.view(), static_cast<int>(first), static_cast<int>(last),
+                                      card_->main.handle);
+  card_->main.wait();
+}
+
+UnitNumbers Lockstep::units() const {
+  const Group& view = card_->group.view();
+  UnitNumbers n{.rewards = card_->group.units()->settled_rewards(), .gained = card_->group.gained().to_host()};
+  const std::vector<float> rows = card_->group.units()->contexts().to_host();
+  const std::size_t count = static_cast<std::size_t>(view.realizations) * view.rounds;
+  for (std::size_t r = 0; !rows.empty() && r < count; ++r) {
+    const auto row = rows.begin() + static_cast<std::ptrdiff_t>(r * view.context_stride);
+    n.contexts.insert(n.contexts.end(), row, row + view.context_size);
+  }
+  return n;
+}
+
+LastLayerNumbers Lockstep::last_layers() const {
+  const CardLastLayers& layers = *card_->group.last_layers();
+  return {layers.means(), layers.deviations(), layers.precisions(), layers.totals()};
+}
+
+std::vector<std::int32_t> Lockstep::singular() const {
+  const CardLastLayers* layers = card_->group.last_layers();
+  return layers == nullptr ? std::vector<std::int32_t>{} : layers->singular();
+}
+
+template <class Work>
+double Lockstep::timed(const Work& work) {
+  work();  // captures
   const Event before(cudaEventDefault), after(cudaEventDefault);
-  check(cudaEventRecord(before.handle, c.main.handle), "cudaEventRecord");
-  c.train(steps, seen);
-  check(cudaEventRecord(after.handle, c.main.handle), "cudaEventRecord");
-  c.main.wait();
+  check(cudaEventRecord(before.handle, card_->main.handle), "cudaEventRecord");
+  work();
+  check(cudaEventRecord(after.handle, card_->main.handle), "cudaEventRecord");
+  card_->main.wait();
   float milliseconds = 0.0F;
   check(cudaEventElapsedTime(&milliseconds, before.handle, after.handle), "cudaEventElapsedTime");
   return 1e-3 * milliseconds;
+}
+
+double Lockstep::time_training(int steps, std::size_t seen) {
+  card_->settle(seen, static_cast<std::size_t>(card_->group.view().rounds));
+  return timed([&] { card_->move(steps, seen); });
+}
+
+double Lockstep::time_fit(std::size_t seen) {
+  return timed([&] {
+    card_->settle(seen, static_cast<std::size_t>(card_->group.view().rounds));
+    card_->fit(seen);
+  });
+}
+
+double Lockstep::time_rounds(std::size_t first, std::size_t last) {
+  return timed([&] { card_->play(first, last, false); });
 }
 
 std::size_t free_bytes() {

@@ -9,9 +9,22 @@
 #include <span>
 #include <vector>
 
-#include "pits/cuda/settings.h"
+#include "pits/cuda/regression.h"
+#include "pits/cuda/units.h"
 
 namespace pits::cuda {
+
+// What tests look at: the units of a group, and its regressions.
+struct UnitNumbers {
+  std::vector<RewardUnits> rewards;  // (G)
+  std::vector<float> gained;         // (G,T) in units
+  std::vector<float> contexts;       // (G,T,d) in units; empty: as they come
+};
+struct LastLayerNumbers {
+  std::vector<double> mean, deviation;   // (G,M,K,F)
+  std::vector<double> precision;         // (G,M,groups)
+  std::vector<RegressionTotals> totals;  // (G,M,K)
+};
 
 // Memory of the card that a group takes.
 std::size_t lockstep_bytes(const Settings& settings, std::size_t realizations, std::size_t rounds);
@@ -33,6 +46,8 @@ class Lockstep {
 
   // The training step after which a parameter of copy g diverged; 0 for none.
   std::vector<std::int32_t> diverged() const;
+  // 1 where a precision matrix of copy g's last layers was singular to working precision; empty: it has none.
+  std::vector<std::int32_t> singular() const;
   std::vector<std::int32_t> actions() const;  // (G,T)
 
   // For tests, in the CPU's order of parameters: particles and scores (G,M,P).
@@ -43,10 +58,22 @@ class Lockstep {
   void set_history(std::span<const std::int32_t> actions);
   // `steps` training steps on the first `seen` observations.
   void train(int steps, std::size_t seen);
-  // The same twice; seconds of the second time.
+  // The exact last layers: of the first `seen` observations anew, in their units, and of rounds first .. last−1 in
+  // addition.
+  void fit(std::size_t seen);
+  void observe(std::size_t first, std::size_t last);
+  UnitNumbers units() const;
+  LastLayerNumbers last_layers() const;
+
+  // Seconds of training steps, of units and last layers anew, of rounds that the agent plays; each done twice, and the
+  // second time measured.
   double time_training(int steps, std::size_t seen);
+  double time_fit(std::size_t seen);
+  double time_rounds(std::size_t first, std::size_t last);
 
  private:
+  template <class Work>
+  double timed(const Work& work);
   struct Card;
   std::unique_ptr<Card> card_;
 };

@@ -10,12 +10,6 @@ namespace {
 constexpr int threads = 128;
 constexpr int warps = threads / 32;
 
-// As Stream::uniform: 52 bits and half a unit.
-__device__ double uniform(std::uint32_t high, std::uint32_t low) {
-  const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32 | low) >> 12;
-  return (static_cast<double>(bits) + 0.5) * 0x1p-52;
-}
-
 // One layer for one context: a warp takes an output at a time, its lanes the inputs. `in` has a 1 after the inputs.
 __device__ void evaluate_layer(const CardLayer& layer, const float* theta, const float* in, float* out) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -53,36 +47,16 @@ __device__ int best_action(const Group& group, const float* theta, const float* 
 // Blocks (round, realization).
 __global__ void __launch_bounds__(threads) play_kernel(const Group group, const Choice choice, int first, int width) {
   extern __shared__ float buffer[];
-  const int t = first + static_cast<int>(blockIdx.x), g = blockIdx.y, K = group.actions;
+  const int t = first + static_cast<int>(blockIdx.x), g = blockIdx.y;
   const std::size_t round = static_cast<std::size_t>(g) * group.rounds + t;
-  const Address address{.seed = group.seed,
-                        .realization = group.realization[g],
-                        .purpose = Purpose::decision,
-                        .step = static_cast<std::uint32_t>(t)};
-  const auto words = philox_words(address, 0);
-  const double floor = choice.floor / (1.0 + choice.floor_decay * t);
-  int action = 0;
-  if (t < static_cast<long long>(choice.initial_pulls) * K) {
-    action = t % K;
-  } else if (floor > 0.0 && uniform(words[0], words[1]) < floor) {
-    action = static_cast<int>(index_below(K, words[2]));
-  } else {
-    const std::uint32_t drawn = index_below(group.particles, floor > 0.0 ? words[2] : words[0]);
-    const float* theta = group.theta + (static_cast<std::size_t>(g) * group.particles + drawn) * group.network.stride;
+  const Beginning begun = begin_decision(group, choice, g, t);
+  int action = begun.action;
+  if (action < 0) {
+    const float* theta =
+        group.theta + (static_cast<std::size_t>(g) * group.particles + begun.particle) * group.network.stride;
     action = best_action(group, theta, group.contexts + round * group.context_stride, buffer, width);
   }
-  if (threadIdx.x == 0) {
-    group.played[round] = action;
-    group.gained[round] = group.rewards[round * K + action];
-  }
-}
-
-// Normal number q of a stream: Box-Muller takes the four words of a block for every two of them, as Stream::normal.
-__device__ double normal(const Address& address, std::int64_t q) {
-  const auto words = philox_words(address, static_cast<std::uint32_t>(q / 2));
-  const double radius = sqrt(-2.0 * log(uniform(words[0], words[1])));
-  const double angle = 2.0 * 3.141592653589793 * uniform(words[2], words[3]);
-  return q % 2 == 0 ? radius * cos(angle) : radius * sin(angle);
+  if (threadIdx.x == 0) take_reward(group, g, round, action);
 }
 
 __device__ float uniform_float(const Address& address, std::int64_t q) {

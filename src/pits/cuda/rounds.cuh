@@ -1,14 +1,9 @@
 // The rounds between two trainings, and the first particles.
 #pragma once
 
-#include "pits/cuda/state.cuh"
+#include "pits/cuda/choice.cuh"
 
 namespace pits::cuda {
-
-struct Choice {
-  int initial_pulls;
-  double floor, floor_decay;
-};
 
 // Decides rounds first .. last−1 of every realization, and looks up what they pay. Between trainings the particles
 // stand still and a decision's draws have an address, so the rounds do not wait for each other.

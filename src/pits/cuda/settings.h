@@ -1,6 +1,7 @@
 // A particle agent in words that nvcc can compile: the numbers of a PiTsConfig, and how its particles lie on the card.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -87,6 +88,27 @@ struct StepSize {
   float root_correction;  // Adam's
 };
 
+// Consecutive features whose coefficients share a prior precision, as CoefficientGroup of posterior/evidence.h.
+struct PriorGroup {
+  int first, count;
+  double start, expected, weight, low, high;
+};
+constexpr int most_prior_groups = 3;
+constexpr int most_features = 2048;  // of exact last layers
+
+// Exact last layers (posterior/last_layers.h).
+struct LastLayerSettings {
+  int features = 0;  // F: units, the context where it is a feature, 1; 0: the last layer is trained
+  int units = 0;     // of the last hidden layer; linear: the context
+  bool inputs = false;
+  int groups = 0;
+  PriorGroup group[most_prior_groups]{};
+  double exploration = 0.0, noise_shape = 1.0, noise_scale = 1.0;
+  double margin = 0.0, doubt_weight = 0.0, own_weight = 0.0;
+
+  PITS_CARD_CALL bool exact() const { return features > 0; }
+};
+
 struct Settings {
   CardNetwork network{};
   std::vector<CardParameter> parameters{};  // (P), in the CPU's order
@@ -106,8 +128,11 @@ struct Settings {
   RuleSettings rule{};
   std::vector<StepSize> step_sizes{};  // of every training step to come
 
+  bool standardised = false;  // contexts and rewards, by what has arrived so far
+  LastLayerSettings last_layer{};
+
   int initial_pulls = 0;
-  int train_every = 1;
+  std::vector<std::uint32_t> trainings{};  // the rounds after which a training is due
   int train_steps = 1;
   double floor = 0.0;
   double floor_decay = 0.0;
@@ -115,6 +140,10 @@ struct Settings {
   CardPrecision precision = CardPrecision::tf32;
 
   int context_stride() const { return round_up(context_size + 1, 16); }  // floats of a context on the card
+  // Of the contexts of G realizations of T rounds.
+  std::size_t context_floats(std::size_t G, std::size_t T) const {
+    return G * T * static_cast<std::size_t>(context_stride()) + context_slack;
+  }
 };
 
 }  // namespace pits::cuda

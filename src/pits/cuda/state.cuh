@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "pits/core/philox.h"
-#include "pits/cuda/settings.h"
+#include "pits/cuda/units.h"
 
 namespace pits::cuda {
 
@@ -32,16 +32,24 @@ struct Group {
   std::uint64_t seed;
 
   const std::uint32_t* realization;  // (G) their numbers
-  const float* contexts;             // (G,T,context_stride)
+  const float* contexts;             // (G,T,context_stride) in the networks' units
   const __half* half_contexts;       // (G,T,context_stride) contexts over context_scale, where products are in float16
   const float* context_scale;        // (G,context_stride) powers of two, of every column
   const float* rewards;              // (G,T,K)
+  const RewardUnits* reward_units;   // (G), or null: rewards are left as they come
   std::int32_t* played;              // (G,T) the actions taken
-  float* gained;                     // (G,T) their rewards
+  float* gained;                     // (G,T) their rewards, in the networks' units
   float* theta;                      // (G,M,network.stride)
   float* score;                      // (G,M,network.stride)
   const TrainingState* training;
 };
+
+// What an action pays in a round of realization g.
+__device__ inline void take_reward(const Group& group, int g, std::size_t round, int action) {
+  const float reward = group.rewards[round * group.actions + action];
+  group.played[round] = action;
+  group.gained[round] = group.reward_units == nullptr ? reward : in_units(reward, group.reward_units[g]);
+}
 
 // Observations that a training step may draw from.
 __device__ inline std::uint32_t kept(const Group& group, std::uint32_t seen) {

@@ -8,18 +8,6 @@
 namespace pits {
 namespace {
 
-constexpr double margin = 0.1;  // of the rewards' range, by which means may leave it
-
-// Until rewards have differed by as much as they are large, their scale is not known: others may be of the size of
-// those seen. That doubt fades as an action is pulled, as the prior of a noise variance that weighs this many pairs of
-// observations would.
-constexpr double doubt_weight = 20.0;
-
-// An action whose rewards are noisier than the others' has a noise of its own, which starts from theirs as if this many
-// pairs of observations had shown it. A quieter one keeps the shared noise: an action that always pays the same until
-// now would otherwise soon be certain, and one that pays nothing whatever happens would make all others certain.
-constexpr double own_weight = 2.0;
-
 // The bounds are those of the search that chose the other settings (docs/regret.md).
 CoefficientGroup group(std::size_t first, std::size_t count, double low, double high, double start) {
   return {.first = static_cast<Eigen::Index>(first),
@@ -82,6 +70,18 @@ Fields fields(LastLayerConfig& c) {
            at_least(0));
 }
 
+bool inputs_are_features(const LastLayerConfig& config, const Network& network) {
+  return network.layers().size() > 1 && network.inputs() <= static_cast<std::size_t>(config.linear_inputs);
+}
+
+std::vector<CoefficientGroup> coefficient_groups(const LastLayerConfig& config, const Network& network) {
+  const std::size_t units = network.features(), inputs = inputs_are_features(config, network) ? network.inputs() : 0;
+  std::vector<CoefficientGroup> groups = {group(0, units, 0.125, 512.0, 1.0)};
+  if (inputs > 0) groups.push_back(group(units, inputs, 2.5e-4, 4096.0, 16.0));
+  groups.push_back(group(units + inputs, 1, 0.125, 512.0, 1.0));
+  return groups;
+}
+
 void DrawnLayers::values(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
                          Network::Workspace& w, std::span<float> out) const {
   const std::span<const float> units = network.hidden(theta.row(i), x, w);
@@ -105,15 +105,11 @@ void DrawnLayers::values(const Network& network, ParticlesView theta, std::size_
 LastLayers::LastLayers(const LastLayerConfig& config, const ParticlePosterior& posterior, const Address& address)
     : config_(config), address_(address) {
   const Network& network = posterior.model().network();
-  const bool hidden = network.layers().size() > 1;
   const std::size_t M = posterior.particles().rows(), K = network.outputs();
   drawn_.actions = K;
-  drawn_.inputs = hidden && network.inputs() <= static_cast<std::size_t>(config.linear_inputs);
-  const std::size_t inputs = drawn_.inputs ? network.inputs() : 0;
-  features_ = network.features() + inputs + 1;
-  std::vector<CoefficientGroup> groups = {group(0, network.features(), 0.125, 512.0, 1.0)};
-  if (inputs > 0) groups.push_back(group(network.features(), inputs, 2.5e-4, 4096.0, 16.0));
-  groups.push_back(group(features_ - 1, 1, 0.125, 512.0, 1.0));
+  drawn_.inputs = inputs_are_features(config, network);
+  features_ = network.features() + (drawn_.inputs ? network.inputs() : 0) + 1;
+  const std::vector<CoefficientGroup> groups = coefficient_groups(config, network);
   groups_.assign(M, groups);
   const auto F = static_cast<Eigen::Index>(features_);
   sums_.assign(K, RegressionSums(F));
@@ -161,7 +157,7 @@ void LastLayers::fit(const ParticlePosterior& posterior) {
   draw(0);
   const Units& units = posterior.units();
   const RewardScale& scale = units.reward_scale();
-  const double room = margin * (scale.high - scale.low);
+  const double room = LastLayerRules::margin * (scale.high - scale.low);
   drawn_.low = static_cast<float>(units.reward(scale.low - room));
   drawn_.high = static_cast<float>(units.reward(scale.high + room));
   show_spread(units);
@@ -228,6 +224,7 @@ double LastLayers::noise_variance(std::size_t particle) const {
 }
 
 void LastLayers::show_spread(const Units& units) {
+  constexpr double own_weight = LastLayerRules::own_weight, doubt_weight = LastLayerRules::doubt_weight;
   const RewardScale& scale = units.reward_scale();
   const double doubt = units.reward_width(std::max(0.0, scale.size - (scale.high - scale.low)));
   for (std::size_t i = 0; i < groups_.size(); ++i) {

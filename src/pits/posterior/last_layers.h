@@ -33,6 +33,25 @@ struct LastLayerConfig {
 };
 Fields fields(LastLayerConfig& config);
 
+// How means are kept within the rewards, and how spreads of draws are chosen.
+struct LastLayerRules {
+  static constexpr double margin = 0.1;  // of the rewards' range, by which means may leave it
+  // Until rewards have differed by as much as they are large, their scale is not known: others may be of the size of
+  // those seen. That doubt fades as an action is pulled, as the prior of a noise variance that weighs this many pairs
+  // of observations would.
+  static constexpr double doubt_weight = 20.0;
+  // An action whose rewards are noisier than the others' has a noise of its own, which starts from theirs as if this
+  // many pairs of observations had shown it. A quieter one keeps the shared noise: an action that always pays the same
+  // until now would otherwise soon be certain, and one that pays nothing whatever happens would make all others
+  // certain.
+  static constexpr double own_weight = 2.0;
+};
+
+// Whether contexts are features of a network's last layer.
+bool inputs_are_features(const LastLayerConfig& config, const Network& network);
+// The features that share a prior, and how it begins: hidden units, contexts where they are features, 1.
+std::vector<CoefficientGroup> coefficient_groups(const LastLayerConfig& config, const Network& network);
+
 // What decisions need of last layers; a copy of it decides without them.
 struct DrawnLayers {
   std::size_t actions = 0;

@@ -1,0 +1,32 @@
+// How a decision begins: a forced pull, the floor, or the particle that decides.
+#pragma once
+
+#include "pits/cuda/normals.h"
+#include "pits/cuda/state.cuh"
+
+namespace pits::cuda {
+
+struct Choice {
+  int initial_pulls;
+  double floor, floor_decay;
+};
+
+struct Beginning {
+  int action;    // negative: the particle decides
+  int particle;  // its number
+};
+
+__device__ inline Beginning begin_decision(const Group& group, const Choice& choice, int g, int t) {
+  const int K = group.actions;
+  if (t < static_cast<long long>(choice.initial_pulls) * K) return {t % K, 0};
+  const Address address{.seed = group.seed,
+                        .realization = group.realization[g],
+                        .purpose = Purpose::decision,
+                        .step = static_cast<std::uint32_t>(t)};
+  const auto words = philox_words(address, 0);
+  const double floor = choice.floor / (1.0 + choice.floor_decay * t);
+  if (floor > 0.0 && uniform(words[0], words[1]) < floor) return {static_cast<int>(index_below(K, words[2])), 0};
+  return {-1, static_cast<int>(index_below(group.particles, floor > 0.0 ? words[2] : words[0]))};
+}
+
+}  // namespace pits::cuda

@@ -1,0 +1,71 @@
+// Running moments and the units that follow from them, as posterior/units.h has them.
+#pragma once
+
+#include <cmath>
+
+#include "pits/cuda/settings.h"
+
+namespace pits::cuda {
+
+constexpr double furthest = 10.0;  // standard deviations: what is further from the mean counts as this far
+
+// Mean and sum of squared deviations (Welford 1962).
+struct Moments {
+  double mean, squares;
+
+  // Number `count` of them.
+  PITS_CARD_CALL void observe(float x, double count) {
+    const double before = x - mean;
+    mean += before / count;
+    squares += before * (x - mean);
+  }
+  PITS_CARD_CALL double variance(double count) const { return squares / count; }
+};
+
+// A column that has not varied yet keeps its own scale.
+PITS_CARD_CALL inline double scale_of(double variance) { return variance > 0.0 ? sqrt(variance) : 1.0; }
+
+// z = (x − shift) factor
+struct ColumnUnits {
+  double shift, factor;
+};
+
+PITS_CARD_CALL inline float in_units(float x, const ColumnUnits& u) {
+  return static_cast<float>(fmin(fmax((x - u.shift) * u.factor, -furthest), furthest));
+}
+
+struct RewardMoments {
+  Moments moments;
+  double low, high;
+
+  PITS_CARD_CALL void observe(float reward, double count) {
+    moments.observe(reward, count);
+    low = count == 1.0 ? reward : fmin(low, static_cast<double>(reward));
+    high = count == 1.0 ? reward : fmax(high, static_cast<double>(reward));
+  }
+};
+
+// Rewards in the networks' units are (r − mean)/sd: 0 and 1 where they are left as they come. The rest is in the
+// rewards' own units.
+struct RewardUnits {
+  double mean = 0.0, sd = 1.0;
+  double low = 0.0, high = 0.0;  // the least and the largest so far
+  double size = 0.0;             // root of the mean square
+};
+
+PITS_CARD_CALL inline float in_units(float reward, const RewardUnits& u) {
+  return static_cast<float>((reward - u.mean) / u.sd);
+}
+
+PITS_CARD_CALL inline RewardUnits settled(const RewardMoments& r, double count, bool standardised) {
+  const double mean = r.moments.mean, variance = r.moments.variance(count);
+  RewardUnits u;
+  u.mean = standardised ? mean : 0.0;
+  u.sd = standardised ? scale_of(variance) : 1.0;
+  u.low = r.low;
+  u.high = r.high;
+  u.size = sqrt(mean * mean + variance);
+  return u;
+}
+
+}  // namespace pits::cuda
