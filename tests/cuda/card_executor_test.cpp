@@ -34,8 +34,8 @@ std::vector<Trajectory> run(const Plan& plan) {
 // The same rounds and draws, sums in another order: single decisions differ, the regret does not.
 TEST(CardExecutor, RegretIsTheCpusWithinThreeAndAHalfStandardErrors) {
   if (device_count() == 0) GTEST_SKIP() << "no GPU here";
-  for (const std::string agent : {"pi-ts:released", "pi-ts:released,flow=svgd", "pi-ts:released,flow=blob", "pi-ts:paper",
-                                  "pi-ts:paper,flow=ensemble", "pi-ts:paper,floor=0.2,hidden=20x20"}) {
+  for (const std::string agent : {"pi-ts:released", "pi-ts:released,flow=svgd", "pi-ts:released,flow=blob",
+                                  "pi-ts:paper", "pi-ts:paper,flow=ensemble", "pi-ts:paper,floor=0.2,hidden=20x20"}) {
     const std::vector<Trajectory> cpu = run(Plan(small({agent}, "")));
     const std::vector<Trajectory> card = run(Plan(small({agent}, "cuda")));
     const auto n = static_cast<double>(cpu.size());

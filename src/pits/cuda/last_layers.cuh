@@ -34,6 +34,20 @@ struct LastLayers {
   }
 };
 
+template <class Kernel>
+void allow_shared(Kernel kernel, std::size_t bytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "last layers: shared memory");
+}
+
+// Doubles of scratch memory that factoring needs.
+std::size_t factor_scratch(int F, std::size_t regressions);
+// The three parts of a fit: sums of the first `seen` observations, a step of the precisions, and the posteriors with
+// their draws, which are those of the stream of fit number `fits`.
+void sum_history(const Group& group, const LastLayers& layers, int seen, cudaStream_t stream);
+void step_evidence(const Group& group, const LastLayers& layers, cudaStream_t stream);
+void fit_sums(const Group& group, const LastLayers& layers, std::uint32_t fits, cudaStream_t stream);
+
 class CardLastLayers {
  public:
   CardLastLayers(const Settings& settings, int realizations, int rounds);
@@ -60,7 +74,6 @@ class CardLastLayers {
  private:
   void take_features(const Group& group, int first, int last, cudaStream_t stream);
   void observe_round(const Group& group, int t, int ahead, cudaStream_t stream);
-  void factor(const Group& group, cudaStream_t stream);
 
   DeviceArray<double> inverse_, moment_, mean_, draw_, deviation_, precision_, scratch_;
   DeviceArray<RegressionTotals> totals_;

@@ -80,6 +80,7 @@ class LastLayers {
   const BayesLinear& regression(std::size_t particle, std::size_t action) const {
     return regressions_[particle * drawn_.actions + action];
   }
+  std::span<const CoefficientGroup> groups(std::size_t particle) const { return groups_[particle]; }
   double noise_variance(std::size_t particle) const;  // σ² of the particle's regressions
 
   void state(Archive& archive);

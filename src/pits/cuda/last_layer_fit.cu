@@ -1,0 +1,184 @@
+#include <algorithm>
+
+#include "pits/cuda/last_layers.cuh"
+
+namespace pits::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr std::size_t workers = 528;  // blocks that factor in scratch memory
+constexpr int work_vectors = 5;       // (F) of a block that factors
+
+std::size_t work_bytes(int F) { return work_vectors * static_cast<std::size_t>(F) * sizeof(double); }
+std::size_t triangle_bytes(int F) { return static_cast<std::size_t>(packed_size(F)) * sizeof(double); }
+bool in_shared(int F) { return work_bytes(F) + triangle_bytes(F) <= shared_limit; }
+
+// Blocks that factor, and their shared memory.
+struct Factoring {
+  unsigned blocks;
+  std::size_t bytes;
+
+  Factoring(int F, std::size_t regressions)
+      : blocks(static_cast<unsigned>(in_shared(F) ? regressions : std::min(workers, regressions))),
+        bytes(work_bytes(F) + (in_shared(F) ? triangle_bytes(F) : 0)) {}
+};
+
+// The rounds first .. last−1 action by action, in order. Blocks (action, realization).
+__global__ void __launch_bounds__(threads)
+    order_kernel(const Group group, const LastLayers layers, int first, int last) {
+  __shared__ int smaller, of_warp[threads / 32];
+  const int a = blockIdx.x, g = blockIdx.y, thread = threadIdx.x, K = group.actions;
+  const std::int32_t* played = group.played + static_cast<std::size_t>(g) * group.rounds;
+  std::int32_t* order = layers.order + static_cast<std::size_t>(g) * group.rounds;
+  if (thread == 0) smaller = 0;
+  __syncthreads();
+  int mine = 0;
+  for (int t = first + thread; t < last; t += threads) mine += played[t] < a ? 1 : 0;
+  atomicAdd(&smaller, mine);
+  __syncthreads();
+  int next = smaller;
+  for (int from = first; from < last; from += threads) {
+    const int t = from + thread;
+    const bool here = t < last && played[t] == a;
+    const unsigned ballot = __ballot_sync(0xFFFFFFFFU, here);
+    if (thread % 32 == 0) of_warp[thread / 32] = __popc(ballot);
+    __syncthreads();
+    int before = __popc(ballot & ((1U << thread % 32) - 1)), total = 0;
+    for (int w = 0; w < threads / 32; ++w) {
+      before += w < thread / 32 ? of_warp[w] : 0;
+      total += of_warp[w];
+    }
+    if (here) order[next + before] = t;
+    next += total;
+    __syncthreads();
+  }
+  std::int32_t* start = layers.start + static_cast<std::size_t>(g) * (K + 1);
+  if (thread == 0) start[a] = smaller;
+  if (thread == 0 && a == K - 1) start[K] = last - first;
+}
+
+// Blocks (action, particle, realization).
+__global__ void __launch_bounds__(threads, 2) sums_kernel(const Group group, const LastLayers layers) {
+  extern __shared__ double memory[];
+  const int a = blockIdx.x, g = blockIdx.z, K = group.actions;
+  const std::int64_t particle = static_cast<std::int64_t>(g) * group.particles + blockIdx.y;
+  const std::size_t rounds = static_cast<std::size_t>(g) * group.rounds;
+  const std::int32_t* start = layers.start + static_cast<std::size_t>(g) * (K + 1);
+  const TileRounds all{.contexts = group.contexts + rounds * group.context_stride,
+                       .context_stride = group.context_stride,
+                       .gained = group.gained + rounds,
+                       .listed = layers.order + rounds,
+                       .first = start[a],
+                       .count = start[a + 1] - start[a]};
+  const Tile tile(group.network, layers.settings.features, layers.tile, memory);
+  sum_up(Block(), layers.settings, group.network, group.theta + particle * group.network.stride, all, tile,
+         layers.regression(particle * K + a));
+}
+
+// Where a block factors: in shared memory after its vectors, or in scratch memory.
+template <bool InShared>
+__device__ double* triangle(const LastLayers& layers, double* memory) {
+  const int F = layers.settings.features;
+  if constexpr (InShared) return memory + work_vectors * F;
+  return layers.scratch + static_cast<std::int64_t>(blockIdx.x) * packed_size(F);
+}
+
+// One block a regression, or a worker for many of them.
+template <bool InShared>
+__global__ void __launch_bounds__(threads)
+    evidence_kernel(const LastLayers layers, std::int64_t regressions, int per_realization) {
+  extern __shared__ double memory[];
+  const Block team;
+  const int K = layers.actions;
+  double *work = memory, *place = triangle<InShared>(layers, memory);
+  for (std::int64_t r = blockIdx.x; r < regressions; r += gridDim.x) {
+    const Regression regression = layers.regression(r);
+    if (regression.totals->n == 0.0) {
+      if (team.thread == 0) layers.determined[r] = {};
+      continue;
+    }
+    const double* precision = layers.precision + r / K * layers.settings.groups;
+    const bool usable = determine(team, layers.settings, regression, precision, place, work, layers.determined[r]);
+    if (!usable && team.thread == 0) layers.singular[r / per_realization] = 1;
+  }
+}
+
+__global__ void precision_kernel(const LastLayers layers, std::int64_t particles) {
+  const std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (i >= particles) return;
+  step_precisions(layers.settings, layers.determined + i * layers.actions, layers.actions,
+                  layers.precision + i * layers.settings.groups);
+}
+
+// The posteriors of the sums, and their draws: those of the stream of fit number `fits`, particle by particle, action
+// by action.
+template <bool InShared>
+__global__ void __launch_bounds__(threads)
+    fit_kernel(const Group group, const LastLayers layers, std::int64_t regressions, std::uint32_t fits) {
+  extern __shared__ double memory[];
+  const Block team;
+  const int F = layers.settings.features, K = layers.actions, per_realization = group.particles * K;
+  double *work = memory, *prior = memory + F, *place = triangle<InShared>(layers, memory);
+  for (std::int64_t r = blockIdx.x; r < regressions; r += gridDim.x) {
+    const Regression regression = layers.regression(r);
+    const int g = static_cast<int>(r / per_realization);
+    const Address address{
+        .seed = group.seed, .realization = group.realization[g], .purpose = Purpose::last_layer, .step = fits};
+    for (int f = team.thread; f < F; f += team.threads) {
+      prior[f] = prior_of(layers.settings, layers.precision + r / K * layers.settings.groups, f);
+      regression.draw[f] = normal(address, r % per_realization * F + f);
+    }
+    for (int q = team.thread; q < packed_size(F); q += team.threads) place[q] = regression.inverse[q];
+    team.sync();
+    const bool usable = fit(team, F, regression, prior, place, work);
+    if (!usable && team.thread == 0) layers.singular[g] = 1;
+    for (int q = team.thread; q < packed_size(F); q += team.threads) regression.inverse[q] = place[q];
+    team.sync();
+  }
+}
+
+}  // namespace
+
+std::size_t factor_scratch(int F, std::size_t regressions) {
+  return in_shared(F) ? 0 : std::min(workers, regressions) * static_cast<std::size_t>(packed_size(F));
+}
+
+void sum_history(const Group& group, const LastLayers& layers, int seen, cudaStream_t stream) {
+  const int kept = group.capacity == 0 ? seen : std::min(seen, group.capacity);
+  const auto G = static_cast<unsigned>(group.realizations), M = static_cast<unsigned>(group.particles),
+             K = static_cast<unsigned>(group.actions);
+  order_kernel<<<dim3(K, G), threads, 0, stream>>>(group, layers, seen - kept, seen);
+  check(cudaGetLastError(), "last layers: order");
+  const std::size_t bytes = tile_bytes(group.network, layers.settings.features, layers.tile);
+  allow_shared(sums_kernel, bytes);
+  sums_kernel<<<dim3(K, M, G), threads, bytes, stream>>>(group, layers);
+  check(cudaGetLastError(), "last layers: sums");
+}
+
+void step_evidence(const Group& group, const LastLayers& layers, cudaStream_t stream) {
+  const std::size_t particles = static_cast<std::size_t>(group.realizations) * group.particles;
+  const std::size_t regressions = particles * group.actions;
+  const int F = layers.settings.features;
+  const Factoring factoring(F, regressions);
+  const auto kernel = in_shared(F) ? evidence_kernel<true> : evidence_kernel<false>;
+  allow_shared(kernel, factoring.bytes);
+  kernel<<<factoring.blocks, threads, factoring.bytes, stream>>>(layers, static_cast<std::int64_t>(regressions),
+                                                                 group.particles * group.actions);
+  check(cudaGetLastError(), "last layers: evidence");
+  precision_kernel<<<blocks_for(particles, threads), threads, 0, stream>>>(layers,
+                                                                           static_cast<std::int64_t>(particles));
+  check(cudaGetLastError(), "last layers: precisions");
+}
+
+void fit_sums(const Group& group, const LastLayers& layers, std::uint32_t fits, cudaStream_t stream) {
+  const std::size_t regressions = static_cast<std::size_t>(group.realizations) * group.particles * group.actions;
+  const int F = layers.settings.features;
+  const Factoring factoring(F, regressions);
+  const auto kernel = in_shared(F) ? fit_kernel<true> : fit_kernel<false>;
+  allow_shared(kernel, factoring.bytes);
+  kernel<<<factoring.blocks, threads, factoring.bytes, stream>>>(group, layers, static_cast<std::int64_t>(regressions),
+                                                                 fits);
+  check(cudaGetLastError(), "last layers: fit");
+}
+
+}  // namespace pits::cuda

@@ -1,0 +1,222 @@
+// Exact last layers of one realization three ways: the CPU's own, in double observation by observation, and by the
+// card's arithmetic on one thread of the CPU.
+#pragma once
+
+#include <Eigen/Dense>
+
+#include "cuda/random_group.h"
+#include "pits/cuda/evidence.h"
+#include "pits/cuda/features.h"
+#include "pits/cuda/normals.h"
+
+namespace pits::cuda {
+
+// Rewards that contexts explain in part.
+inline void add_signal(const Case& c, Setting& s) {
+  Stream stream({.seed = 31});
+  std::vector<float> beta(c.d * c.K);
+  stream.fill_normal(beta, 1.0F / std::sqrt(static_cast<float>(c.d)));
+  for (std::size_t round = 0; round < c.G * c.seen; ++round) {
+    for (std::size_t a = 0; a < c.K; ++a) {
+      float& r = s.rewards[round * c.K + a];
+      r = 3.0F + 0.5F * r;
+      for (std::size_t j = 0; j < c.d; ++j) r += beta[a * c.d + j] * s.contexts[round * c.d + j];
+    }
+  }
+}
+
+// The CPU's: observations first .. fitted−1, a training, a fit.
+struct CpuLayers {
+  const Case& c;
+  const Setting& s;
+  std::size_t g;
+  ParticlePosterior posterior;
+  LastLayers layers;
+
+  CpuLayers(const Case& the_case, const Setting& setting, std::size_t realization, std::size_t fitted)
+      : c(the_case),
+        s(setting),
+        g(realization),
+        posterior(c.config.posterior, c.d, c.K, seed, s.realization[g]),
+        layers(c.config.last_layer, posterior, {.seed = seed, .realization = s.realization[g]}) {
+    for (std::size_t t = 0; t < fitted; ++t) posterior.observe(observation(t));
+    posterior.train(2);
+    layers.fit(posterior);
+  }
+
+  Observation observation(std::size_t t) const {
+    const std::size_t round = g * c.seen + t;
+    const auto a = static_cast<std::uint32_t>(s.actions[round]);
+    return {.context = {s.contexts.data() + round * c.d, c.d}, .action = a, .reward = s.rewards[round * c.K + a]};
+  }
+
+  void observe(std::size_t t) {
+    posterior.observe(observation(t));
+    layers.observe(posterior, observation(t));
+  }
+
+  std::size_t particles() const { return posterior.particles().rows(); }
+};
+
+// In double, with the network's own float units as features: all kept observations up to `last`, with precisions from
+// those that were there at the fit, and its draws. Precisions of the group start where the agent starts them.
+struct PlainLayers {
+  std::vector<std::vector<CoefficientGroup>> groups;  // (M)
+  std::vector<BayesLinear> regressions;               // (M·K)
+  std::vector<Eigen::VectorXd> deviations;            // (M·K)
+
+  PlainLayers(const CpuLayers& cpu, std::size_t fitted, std::size_t last) {
+    const LastLayerConfig& config = cpu.c.config.last_layer;
+    const BayesLinearConfig noise{.lambda = 1.0, .a0 = config.noise_shape, .b0 = config.noise_scale};
+    Stream stream({.seed = seed, .realization = cpu.s.realization[cpu.g], .purpose = Purpose::last_layer, .step = 1});
+    for (std::size_t i = 0; i < cpu.particles(); ++i) {
+      groups.push_back(coefficient_groups(config, cpu.posterior.model().network()));
+      std::vector<RegressionSums> then = sums(cpu, i, fitted, fitted), now = sums(cpu, i, fitted, last);
+      evidence_step(then, noise, groups.back());
+      Eigen::VectorXd prior;
+      prior_precision(groups.back(), prior);
+      for (const RegressionSums& of_action : now) {
+        regressions.emplace_back(noise, of_action);
+        regressions.back().fit(noise, prior, of_action);
+        const Eigen::VectorXd z = Eigen::VectorXd::NullaryExpr(prior.size(), [&] { return stream.normal(); });
+        deviations.emplace_back();
+        regressions.back().deviation(z, deviations.back());
+      }
+    }
+  }
+
+ private:
+  static std::vector<RegressionSums> sums(const CpuLayers& cpu, std::size_t i, std::size_t fitted, std::size_t last) {
+    const Network& network = cpu.posterior.model().network();
+    const bool inputs = inputs_are_features(cpu.c.config.last_layer, network);
+    const auto capacity = static_cast<std::size_t>(cpu.c.config.posterior.capacity);
+    std::vector<RegressionSums> out;
+    for (std::size_t t = capacity > 0 && fitted > capacity ? fitted - capacity : 0; t < last; ++t) {
+      const Observation o = cpu.observation(t);
+      const auto view = cpu.posterior.units().context(o.context);
+      const std::vector<float> x(view.begin(), view.end());
+      Network::Workspace w;
+      const auto units = network.hidden(cpu.posterior.particles().row(i), x, w);
+      std::vector<double> row(units.begin(), units.end());
+      if (inputs) row.insert(row.end(), x.begin(), x.end());
+      row.push_back(1.0);
+      const auto F = static_cast<Eigen::Index>(row.size());
+      if (out.empty()) out.assign(cpu.c.K, RegressionSums(F));
+      const auto reward = static_cast<float>(cpu.posterior.units().reward(o.reward));
+      out[o.action].add(Eigen::Map<Eigen::MatrixXd>(row.data(), F, 1), Eigen::VectorXd::Constant(1, reward));
+    }
+    return out;
+  }
+};
+
+// By the card's arithmetic: memory as the card has it, of one realization.
+class AloneLayers {
+ public:
+  AloneLayers(const CpuLayers& cpu, const Settings& settings)
+      : s_(settings),
+        M_(static_cast<std::size_t>(s_.particles)),
+        K_(static_cast<std::size_t>(s_.actions)),
+        F_(static_cast<std::size_t>(s_.last_layer.features)),
+        address_{.seed = seed, .realization = cpu.s.realization[cpu.g], .purpose = Purpose::last_layer, .step = 1},
+        theta_(M_ * static_cast<std::size_t>(s_.network.stride)),
+        contexts_(s_.context_floats(1, cpu.c.seen)),
+        tile_size_(largest_tile(s_.network, s_.last_layer.features)),
+        tile_memory_(tile_bytes(s_.network, s_.last_layer.features, tile_size_) / sizeof(TwoDoubles) + 1),
+        inverse_(M_ * K_ * triangle()),
+        moment_(M_ * K_ * F_),
+        draw_(moment_.size()) {
+    numbers.mean.resize(moment_.size());
+    numbers.deviation.resize(moment_.size());
+    numbers.totals.resize(M_ * K_);
+    const std::size_t P = s_.parameters.size(), stride = static_cast<std::size_t>(s_.network.stride);
+    for (std::size_t l = 0; l < M_ * P; ++l) {
+      theta_[l / P * stride + static_cast<std::size_t>(s_.parameters[l % P].at)] = cpu.posterior.particles().data()[l];
+    }
+    for (std::size_t t = 0; t < cpu.c.seen; ++t) {
+      const Observation o = cpu.observation(t);
+      float* row = contexts_.data() + t * static_cast<std::size_t>(s_.context_stride());
+      std::ranges::copy(cpu.posterior.units().context(o.context), row);
+      row[cpu.c.d] = 1.0F;
+      gained_.push_back(static_cast<float>(cpu.posterior.units().reward(o.reward)));
+      played_.push_back(static_cast<std::int32_t>(o.action));
+    }
+  }
+
+  LastLayerNumbers numbers;
+
+  Regression regression(std::size_t r) {
+    return {inverse_.data() + r * triangle(),  moment_.data() + r * F_,
+            numbers.mean.data() + r * F_,      draw_.data() + r * F_,
+            numbers.deviation.data() + r * F_, numbers.totals.data() + r};
+  }
+
+  void fit(std::size_t fitted) {
+    const int n = static_cast<int>(fitted), first = s_.capacity > 0 && n > s_.capacity ? n - s_.capacity : 0;
+    std::vector<double> place(triangle()), work(4 * F_), prior(F_);
+    for (std::size_t i = 0; i < M_; ++i) {
+      std::vector<double> precision;
+      for (int g = 0; g < s_.last_layer.groups; ++g) precision.push_back(s_.last_layer.group[g].start);
+      std::vector<Determined> determined(K_);
+      for (std::size_t a = 0; a < K_; ++a) {
+        sum_action(i, a, first, n);
+        if (numbers.totals[i * K_ + a].n == 0.0) continue;
+        determine(Alone(), s_.last_layer, regression(i * K_ + a), precision.data(), place.data(), work.data(),
+                  determined[a]);
+      }
+      step_precisions(s_.last_layer, determined.data(), s_.actions, precision.data());
+      for (std::size_t f = 0; f < F_; ++f) prior[f] = prior_of(s_.last_layer, precision.data(), static_cast<int>(f));
+      for (std::size_t r = i * K_; r < (i + 1) * K_; ++r) {
+        for (std::size_t f = 0; f < F_; ++f)
+          draw_[r * F_ + f] = normal(address_, static_cast<std::int64_t>(r * F_ + f));
+        const Regression of = regression(r);
+        std::copy_n(of.inverse, place.size(), place.data());
+        cuda::fit(Alone(), s_.last_layer.features, of, prior.data(), place.data(), work.data());
+        std::ranges::copy(place, of.inverse);
+      }
+      numbers.precision.insert(numbers.precision.end(), precision.begin(), precision.end());
+    }
+  }
+
+  void observe(std::size_t t) {
+    std::vector<double> work(3 * F_ + 1);
+    for (std::size_t i = 0; i < M_; ++i) {
+      const std::vector<float> phi = features(i, t);
+      const std::vector<double> x(phi.begin(), phi.end());
+      cuda::observe(Alone(), s_.last_layer.features, regression(i * K_ + static_cast<std::size_t>(played_[t])),
+                    x.data(), gained_[t], work.data());
+    }
+  }
+
+  std::vector<float> features(std::size_t i, std::size_t t) {
+    const Tile tile(s_.network, s_.last_layer.features, tile_size_, tile_memory_.data());
+    feature_rows(Alone(), s_.last_layer, s_.network, theta_of(i),
+                 {contexts_.data(), s_.context_stride(), nullptr, nullptr, static_cast<int>(t), 1}, tile);
+    return {tile.rows, tile.rows + F_};
+  }
+
+ private:
+  std::size_t triangle() const { return static_cast<std::size_t>(packed_size(s_.last_layer.features)); }
+  const float* theta_of(std::size_t i) const { return theta_.data() + i * static_cast<std::size_t>(s_.network.stride); }
+
+  void sum_action(std::size_t i, std::size_t a, int first, int last) {
+    std::vector<std::int32_t> list;
+    for (int t = first; t < last; ++t) {
+      if (played_[static_cast<std::size_t>(t)] == static_cast<std::int32_t>(a)) list.push_back(t);
+    }
+    const TileRounds all{
+        contexts_.data(), s_.context_stride(), gained_.data(), list.data(), 0, static_cast<int>(list.size())};
+    const Tile tile(s_.network, s_.last_layer.features, tile_size_, tile_memory_.data());
+    sum_up(Alone(), s_.last_layer, s_.network, theta_of(i), all, tile, regression(i * K_ + a));
+  }
+
+  Settings s_;
+  std::size_t M_, K_, F_;
+  Address address_;
+  std::vector<float> theta_, contexts_, gained_;
+  std::vector<std::int32_t> played_;
+  int tile_size_;
+  std::vector<TwoDoubles> tile_memory_;
+  std::vector<double> inverse_, moment_, draw_;
+};
+
+}  // namespace pits::cuda

@@ -1,0 +1,183 @@
+// What a thread block computes of exact last layers, by one thread on the CPU.
+#include "pits/cuda/regression.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+
+#include "pits/cuda/card_settings.h"
+#include "pits/cuda/evidence.h"
+#include "pits/cuda/normals.h"
+
+namespace pits::cuda {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Alone alone;
+
+MatrixXd random_matrix(Stream& stream, Eigen::Index rows, Eigen::Index columns) {
+  return MatrixXd::NullaryExpr(rows, columns, [&] { return stream.normal(); });
+}
+
+std::vector<double> packed_lower(const MatrixXd& A) {
+  std::vector<double> out;
+  for (Eigen::Index i = 0; i < A.rows(); ++i) {
+    for (Eigen::Index c = 0; c <= i; ++c) out.push_back(A(i, c));
+  }
+  return out;
+}
+
+// ‖a − b‖/‖b‖
+double error(std::span<const double> a, const VectorXd& b) {
+  const Eigen::Map<const VectorXd> map(a.data(), static_cast<Eigen::Index>(a.size()));
+  return (map - b).norm() / b.norm();
+}
+
+// Memory of one regression of the sums of X (F,n), y.
+struct Memory {
+  int F;
+  std::vector<double> inverse, moment, mean, draw, deviation;
+  RegressionTotals totals{};
+
+  Memory(const MatrixXd& X, const VectorXd& y, Stream& stream) : F(static_cast<int>(X.rows())), mean(F), deviation(F) {
+    inverse = packed_lower(X * X.transpose());
+    const VectorXd xy = X * y;
+    moment.assign(xy.begin(), xy.end());
+    for (int f = 0; f < F; ++f) draw.push_back(stream.normal());
+    totals = {.n = static_cast<double>(y.size()), .yy = y.squaredNorm(), .misfit = 0.0};
+  }
+
+  Regression view() { return {inverse.data(), moment.data(), mean.data(), draw.data(), deviation.data(), &totals}; }
+
+  bool fit_with(const VectorXd& prior) {
+    std::vector<double> place = inverse, work(F);
+    const bool usable = fit(alone, F, view(), prior.data(), place.data(), work.data());
+    inverse = place;
+    return usable;
+  }
+};
+
+TEST(CardRegression, TheInverseFactorIsEigens) {
+  Stream stream({.seed = 8});
+  for (const int F : {1, 2, 3, 17, 60}) {
+    const MatrixXd X = random_matrix(stream, F, F + 5), A = X * X.transpose() + 0.1 * MatrixXd::Identity(F, F);
+    std::vector<double> W = packed_lower(A), pivot(F);
+    ASSERT_TRUE(invert_factor(alone, F, W.data(), pivot.data()));
+    const MatrixXd lower = A.llt().matrixL();
+    const MatrixXd expected = lower.inverse();
+    for (int i = 0; i < F; ++i) {
+      for (int c = 0; c <= i; ++c) EXPECT_NEAR(W[packed(i, c)], expected(i, c), 1e-10 * expected.norm());
+    }
+  }
+}
+
+TEST(CardRegression, SaysWhereNoDigitsAreLeft) {
+  MatrixXd A = MatrixXd::Identity(3, 3);
+  A(1, 1) = 1e-17;
+  std::vector<double> W = packed_lower(A), pivot(3);
+  EXPECT_FALSE(invert_factor(alone, 3, W.data(), pivot.data()));
+  W = packed_lower(MatrixXd::Ones(3, 3));
+  EXPECT_FALSE(invert_factor(alone, 3, W.data(), pivot.data()));
+  A(1, 1) = std::nan("");
+  W = packed_lower(A);
+  EXPECT_FALSE(invert_factor(alone, 3, W.data(), pivot.data()));
+}
+
+// n at once and k one by one are n + k at once, by the CPU's regression; precisions and scales as last layers have
+// them.
+TEST(CardRegression, ObservationsOneByOneAreAFreshFit) {
+  Stream stream({.seed = 9});
+  for (const int F : {1, 4, 23, 70}) {
+    for (const int n : {0, 3, 200}) {
+      constexpr int k = 40;
+      const MatrixXd X = random_matrix(stream, F, n + k);
+      const VectorXd y = random_matrix(stream, n + k, 1),
+                     prior = random_matrix(stream, F, 1).cwiseAbs2() + 2.5e-4 * VectorXd::Ones(F);
+      Memory memory(X.leftCols(n), y.head(n), stream);
+      ASSERT_TRUE(memory.fit_with(prior));
+      std::vector<double> work(3 * F + 1);
+      for (int b = n; b < n + k; ++b) {
+        const VectorXd x = X.col(b);
+        observe(alone, F, memory.view(), x.data(), y[b], work.data());
+      }
+      RegressionSums sums(F);
+      sums.add(X, y);
+      const BayesLinearConfig config{.lambda = 1.0, .a0 = 2.0, .b0 = 0.3};
+      BayesLinear fresh(config, sums);
+      fresh.fit(config, prior, sums);
+      VectorXd deviation;
+      fresh.deviation(Eigen::Map<const VectorXd>(memory.draw.data(), F), deviation);
+      EXPECT_LT(error(memory.mean, fresh.mean()), 1e-8) << F << " " << n;
+      EXPECT_LT(error(memory.deviation, deviation), 1e-8) << F << " " << n;
+      EXPECT_NEAR(memory.totals.misfit, fresh.misfit(), 1e-8 * fresh.b()) << F << " " << n;
+      EXPECT_EQ(memory.totals.n, fresh.n());
+    }
+  }
+}
+
+TEST(CardRegression, TheEvidenceStepIsTheCpus) {
+  Stream stream({.seed = 10});
+  PiTsConfig config = pi_ts_preset("auto");
+  config.posterior.model.hidden = {11};
+  constexpr std::size_t d = 5, K = 4;
+  const LastLayerSettings s = card_settings(config, {d, K, 0, 0}, 100, CardPrecision::tf32).last_layer;
+  ASSERT_EQ(s.features, 11 + 5 + 1);
+  ASSERT_EQ(s.groups, 3);
+  const RewardModel model(config.posterior.model, d, K);
+  std::vector<CoefficientGroup> groups = coefficient_groups(config.last_layer, model.network());
+  std::vector<double> precision;
+  for (const CoefficientGroup& g : groups) precision.push_back(g.precision);
+  for (int step = 0; step < 3; ++step) {
+    std::vector<RegressionSums> sums;
+    std::vector<Determined> determined(K);
+    const VectorXd beta = random_matrix(stream, s.features, 1);
+    for (std::size_t a = 0; a < K; ++a) {
+      const Eigen::Index n = a == 2 ? 0 : 7 + 30 * static_cast<Eigen::Index>(a);
+      const MatrixXd X = random_matrix(stream, s.features, n);
+      const VectorXd y = X.transpose() * beta + random_matrix(stream, n, 1);
+      sums.emplace_back(s.features);
+      sums.back().add(X, y);
+      Memory memory(X, y, stream);
+      std::vector<double> place(memory.inverse.size()), work(4 * s.features);
+      if (n == 0) continue;  // as the kernel does
+      ASSERT_TRUE(determine(alone, s, memory.view(), precision.data(), place.data(), work.data(), determined[a]));
+    }
+    step_precisions(s, determined.data(), K, precision.data());
+    evidence_step(sums, {.lambda = 1.0, .a0 = s.noise_shape, .b0 = s.noise_scale}, groups);
+    for (std::size_t g = 0; g < groups.size(); ++g) EXPECT_NEAR(precision[g] / groups[g].precision, 1.0, 1e-9);
+  }
+}
+
+TEST(CardRegression, NormalsByTheirPlaceAreTheStreams) {
+  const Address address{.seed = 5, .realization = 3, .purpose = Purpose::last_layer, .step = 7};
+  Stream stream(address);
+  for (std::int64_t q = 0; q < 1001; ++q) {
+    const double expected = stream.normal();
+    EXPECT_NEAR(normal(address, q), expected, 1e-14 * (1.0 + std::abs(expected)));
+  }
+}
+
+// As PiTs::learn decides it, round by round.
+TEST(CardSettings, TrainingsAreDueWhereTheAgentTrains) {
+  for (const char* preset : {"auto", "fast", "released", "paper"}) {
+    for (const double share : {0.0, 0.02, 0.3}) {
+      PiTsConfig config = pi_ts_preset(preset);
+      config.train_share = share;
+      std::vector<std::uint32_t> expected;
+      std::uint64_t trained_at = 0;
+      for (std::uint64_t t = 1; t <= 5000; ++t) {
+        if (t - trained_at < training_interval(config, t)) continue;
+        expected.push_back(static_cast<std::uint32_t>(t));
+        trained_at = t;
+      }
+      const Settings s = card_settings(config, {3, 2, 0, 0}, 5000, CardPrecision::tf32);
+      EXPECT_EQ(s.trainings, expected) << preset << " " << share;
+      EXPECT_EQ(s.step_sizes.size(), expected.size() * static_cast<std::size_t>(config.train_steps));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pits::cuda
