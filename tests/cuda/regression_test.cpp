@@ -179,5 +179,19 @@ TEST(CardSettings, TrainingsAreDueWhereTheAgentTrains) {
   }
 }
 
+TEST(CardSettings, TooManyFeaturesAreRefused) {
+  PiTsConfig config = pi_ts_preset("auto");
+  const auto reason = [&](std::vector<int> hidden) {
+    config.posterior.model.hidden = std::move(hidden);
+    return why_not_on_card(config, {10, 8, 0, 0});
+  };
+  EXPECT_EQ(reason({50}), "");
+  EXPECT_EQ(reason({300, 2000}), "");
+  EXPECT_NE(reason({3000}).find("3011 features"), std::string::npos) << reason({3000});
+  EXPECT_NE(reason({9000, 9000, 10}).find("layers this wide"), std::string::npos);
+  config.last_layer.kind = LastLayerKind::trained;
+  EXPECT_EQ(reason({3000}), "");
+}
+
 }  // namespace
 }  // namespace pits::cuda
