@@ -2,6 +2,7 @@
 //   bench_card            the shapes of the six problems, 50 realizations
 //   bench_card scale      statlog's shape, 50 to 5000 realizations
 //   bench_card large      one run of 1000 wide networks
+//   bench_card auto       the default agent: steps, units and last layers anew after 2000 rounds, rounds between
 //   bench_card step NAME  a few steps of one problem's shape, for a profiler
 #include <fmt/format.h>
 
@@ -49,27 +50,52 @@ struct Timing {
   double operations;  // of a step
 };
 
-Timing time_steps(const PiTsConfig& config, std::size_t d, std::size_t K, std::size_t G, std::size_t rounds,
-                  CardPrecision precision, int steps) {
-  PiTsConfig c = config;
-  c.train_every = 1;
-  c.train_steps = 5;
-  const Settings s =
-      card_settings(c, {d, K, 1, 0}, std::max<std::size_t>(rounds, static_cast<std::size_t>(steps)), precision);
+// A group with random rounds and actions in the past.
+std::unique_ptr<Lockstep> random_group(const Settings& s, std::size_t G, std::size_t rounds) {
+  const auto d = static_cast<std::size_t>(s.context_size), K = static_cast<std::size_t>(s.actions);
   std::vector<std::uint32_t> realizations(G);
   for (std::size_t g = 0; g < G; ++g) realizations[g] = static_cast<std::uint32_t>(g);
-  Lockstep lockstep(s, realizations, rounds);
+  auto lockstep = std::make_unique<Lockstep>(s, realizations, rounds);
   Stream stream({.seed = 5});
   std::vector<float> contexts(rounds * d), rewards(rounds * K);
   stream.fill_normal(contexts);
   stream.fill_normal(rewards);
-  for (std::size_t g = 0; g < G; ++g) lockstep.set_rounds(g, contexts, rewards);
+  for (std::size_t g = 0; g < G; ++g) lockstep->set_rounds(g, contexts, rewards);
   std::vector<std::int32_t> actions(G * rounds);
   for (auto& a : actions) a = static_cast<std::int32_t>(stream.index(static_cast<std::uint32_t>(K)));
-  lockstep.set_history(actions);
+  lockstep->set_history(actions);
+  return lockstep;
+}
+
+Settings bench_settings(PiTsConfig c, std::size_t d, std::size_t K, std::size_t steps, CardPrecision precision) {
+  c.train_every = 1;
+  c.train_steps = 5;
+  c.train_first = 0;
+  c.train_share = 0.0;
+  return card_settings(c, {d, K, 1, 0}, steps, precision);
+}
+
+Timing time_steps(const PiTsConfig& c, std::size_t d, std::size_t K, std::size_t G, std::size_t rounds,
+                  CardPrecision precision, int steps) {
+  const Settings s = bench_settings(c, d, K, std::max<std::size_t>(rounds, static_cast<std::size_t>(steps)), precision);
   const double operations =
       static_cast<double>(G) * (c.posterior.particles * network_operations(s, c.posterior.batch) + flow_operations(s));
-  return {lockstep.time_training(steps, rounds) / steps, operations};
+  return {random_group(s, G, rounds)->time_training(steps, rounds) / steps, operations};
+}
+
+// The default agent in the shapes of the six problems.
+void time_default() {
+  constexpr std::size_t G = 50, rounds = 2000;
+  constexpr int steps = 100;
+  for (const ProblemShape& p : problems) {
+    const Settings s = bench_settings(pi_ts_preset("auto"), p.d, p.K, rounds, CardPrecision::tf32);
+    const auto group = random_group(s, G, rounds);
+    const double step = group->time_training(steps, rounds) / steps, fit = group->time_fit(rounds);
+    constexpr std::size_t played = 40;  // between two trainings
+    const double round = group->time_rounds(rounds - played, rounds) / played;
+    fmt::print("{:<12} F = {:>3} {:>8.1f} us a step {:>8.2f} ms units and last layers anew {:>8.1f} us a round\n",
+               p.name, s.last_layer.features, 1e6 * step, 1e3 * fit, 1e6 * round);
+  }
 }
 
 void say(const char* name, const Timing& t, double peak) {
@@ -99,6 +125,10 @@ int main(int argc, char** argv) {
       if (argc > 2 && std::strcmp(argv[2], p.name) != 0) continue;
       time_steps(pi_ts_preset("released"), p.d, p.K, 50, 2000, CardPrecision::tf32, 2);
     }
+    return 0;
+  }
+  if (what == "auto") {
+    time_default();
     return 0;
   }
   const double tf32 = product_rate(8192, CardPrecision::tf32), float32 = product_rate(8192, CardPrecision::float32);

@@ -153,11 +153,11 @@ TEST(AloneLayers, ValuesAreTheCpus) {
           const std::vector<float> phi = alone.features(i, t);
           const RegressionTotals* totals = alone.numbers.totals.data() + i * c.K;
           const double shared = noise_variance(Alone(), settings.last_layer, totals, static_cast<int>(c.K));
-          EXPECT_NEAR(shared / cpu.layers.noise_variance(i), 1.0, 1e-3) << c.name;
+          EXPECT_NEAR(shared / cpu.layers.noise_variance(i), 1.0, 1e-4) << c.name;
           for (std::size_t a = 0; a < c.K; ++a) {
             const double value = action_value(Alone(), settings.last_layer, reward_units(cpu),
                                               alone.regression(i * c.K + a), phi.data(), shared);
-            EXPECT_NEAR(value, expected[a], 2e-3 * (1.0 + std::abs(expected[a]))) << c.name;
+            EXPECT_NEAR(value, expected[a], 1e-4 * (1.0 + std::abs(expected[a]))) << c.name;
           }
         }
         cpu.observe(t);

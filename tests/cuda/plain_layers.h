@@ -1,9 +1,10 @@
 // Exact last layers of one realization three ways: the CPU's own, in double observation by observation, and by the
-// card's arithmetic on one thread of the CPU.
+// card's arithmetic on threads of the CPU.
 #pragma once
 
 #include <Eigen/Dense>
 
+#include "cuda/crew.h"
 #include "cuda/random_group.h"
 #include "pits/cuda/evidence.h"
 #include "pits/cuda/features.h"
@@ -143,6 +144,7 @@ class AloneLayers {
   }
 
   LastLayerNumbers numbers;
+  int warps = 2;  // that sum
 
   Regression regression(std::size_t r) {
     return {inverse_.data() + r * triangle(),  moment_.data() + r * F_,
@@ -206,7 +208,9 @@ class AloneLayers {
     const TileRounds all{
         contexts_.data(), s_.context_stride(), gained_.data(), list.data(), 0, static_cast<int>(list.size())};
     const Tile tile(s_.network, s_.last_layer.features, tile_size_, tile_memory_.data());
-    sum_up(Alone(), s_.last_layer, s_.network, theta_of(i), all, tile, regression(i * K_ + a));
+    Crew::run(warps, [&](const Crew& crew) {
+      sum_up(crew, s_.last_layer, s_.network, theta_of(i), all, tile, regression(i * K_ + a));
+    });
   }
 
   Settings s_;

@@ -1,10 +1,11 @@
-// What a thread block computes of exact last layers, by one thread on the CPU.
+// What a thread block computes of a regression, by threads of the CPU.
 #include "pits/cuda/regression.h"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 
+#include "cuda/crew.h"
 #include "pits/cuda/card_settings.h"
 #include "pits/cuda/evidence.h"
 #include "pits/cuda/normals.h"
@@ -53,7 +54,11 @@ struct Memory {
 
   bool fit_with(const VectorXd& prior) {
     std::vector<double> place = inverse, work(F);
-    const bool usable = fit(alone, F, view(), prior.data(), place.data(), work.data());
+    bool usable = false;
+    Crew::run(2, [&](const Crew& crew) {
+      const bool mine = fit(crew, F, view(), prior.data(), place.data(), work.data());
+      if (crew.thread == 0) usable = mine;
+    });
     inverse = place;
     return usable;
   }
@@ -64,7 +69,7 @@ TEST(CardRegression, TheInverseFactorIsEigens) {
   for (const int F : {1, 2, 3, 17, 60}) {
     const MatrixXd X = random_matrix(stream, F, F + 5), A = X * X.transpose() + 0.1 * MatrixXd::Identity(F, F);
     std::vector<double> W = packed_lower(A), pivot(F);
-    ASSERT_TRUE(invert_factor(alone, F, W.data(), pivot.data()));
+    Crew::run(3, [&](const Crew& crew) { EXPECT_TRUE(invert_factor(crew, F, W.data(), pivot.data())); });
     const MatrixXd lower = A.llt().matrixL();
     const MatrixXd expected = lower.inverse();
     for (int i = 0; i < F; ++i) {
@@ -100,7 +105,7 @@ TEST(CardRegression, ObservationsOneByOneAreAFreshFit) {
       std::vector<double> work(3 * F + 1);
       for (int b = n; b < n + k; ++b) {
         const VectorXd x = X.col(b);
-        observe(alone, F, memory.view(), x.data(), y[b], work.data());
+        Crew::run(2, [&](const Crew& crew) { observe(crew, F, memory.view(), x.data(), y[b], work.data()); });
       }
       RegressionSums sums(F);
       sums.add(X, y);
@@ -142,7 +147,9 @@ TEST(CardRegression, TheEvidenceStepIsTheCpus) {
       Memory memory(X, y, stream);
       std::vector<double> place(memory.inverse.size()), work(4 * s.features);
       if (n == 0) continue;  // as the kernel does
-      ASSERT_TRUE(determine(alone, s, memory.view(), precision.data(), place.data(), work.data(), determined[a]));
+      Crew::run(2, [&](const Crew& crew) {
+        EXPECT_TRUE(determine(crew, s, memory.view(), precision.data(), place.data(), work.data(), determined[a]));
+      });
     }
     step_precisions(s, determined.data(), K, precision.data());
     evidence_step(sums, {.lambda = 1.0, .a0 = s.noise_shape, .b0 = s.noise_scale}, groups);
