@@ -71,6 +71,7 @@ PiTsConfig auto_preset() {
   c.posterior.optimizer = {.rule = Rule::adam, .step = 1e-3, .schedule = Schedule::inverse, .decay = 0.0045};
   c.posterior.batch = 256;
   c.last_layer.kind = LastLayerKind::exact;
+  c.last_layer.train_noise = true;
   c.train_first = 4;
   c.train_share = 0.02;
   return c;
@@ -223,7 +224,9 @@ void PiTs::learn(std::span<const Feedback> events) {
     posterior_.observe(observation);
     const std::uint64_t t = posterior_.history().seen();
     if (t - trained_at_ >= training_interval(config_, t)) {
-      posterior_.train(config_.train_steps);
+      const double own_sd = config_.posterior.model.noise_sd;
+      posterior_.train(config_.train_steps,
+                       last_layers_ ? last_layers_->training_noise(own_sd) : std::span<const float>{});
       trained_at_ = t;
       if (last_layers_) last_layers_->fit(posterior_);
     } else if (last_layers_) {

@@ -127,6 +127,7 @@ Group CardGroup::group_view() const {
           .noise_precision = s.noise_precision,
           .noise_centre = s.noise_centre,
           .noise_prior = s.noise_prior,
+          .noise_precisions = s.last_layer.train_noise ? last_layers_->noise_precisions() : nullptr,
           .seed = s.seed,
           .realization = realization_.data(),
           .contexts = s.standardised ? units_->contexts().data() : contexts_.data(),

@@ -104,7 +104,9 @@ LastLayerSettings last_layer_settings(const LastLayerConfig& c, const Network& n
                       .noise_scale = c.noise_scale,
                       .margin = LastLayerRules::margin,
                       .doubt_weight = LastLayerRules::doubt_weight,
-                      .own_weight = LastLayerRules::own_weight};
+                      .own_weight = LastLayerRules::own_weight,
+                      .optimistic = c.optimistic,
+                      .train_noise = c.train_noise};
   for (const CoefficientGroup& g : coefficient_groups(c, network)) {
     s.group[s.groups++] = {.first = static_cast<int>(g.first),
                            .count = static_cast<int>(g.count),

@@ -114,6 +114,7 @@ PITS_CARD_CALL double action_value(const Team& team, const LastLayerSettings& s,
   }
   mean = team.lane_sum(mean);
   deviation = team.lane_sum(deviation);
+  if (s.optimistic) deviation = fmax(deviation, 0.0);
   const double room = s.margin * (units.high - units.low);
   const double low = (units.low - room - units.mean) / units.sd, high = (units.high + room - units.mean) / units.sd;
   return fmin(fmax(mean, low), high) + spread(s, units, *r.totals, shared) * deviation;

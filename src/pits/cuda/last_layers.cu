@@ -68,6 +68,14 @@ __global__ void __launch_bounds__(round_threads)
           memory + F);
 }
 
+// 1/σ² of the networks' likelihoods. Blocks (particle of a realization), a warp each.
+__global__ void noise_kernel(const LastLayers layers, float own, float* out) {
+  const Block team;
+  const RegressionTotals* totals = layers.totals + static_cast<std::int64_t>(blockIdx.x) * layers.actions;
+  const double variance = noise_variance(team, layers.settings, totals, layers.actions);
+  if (team.thread == 0) out[blockIdx.x] = fminf(own, static_cast<float>(1.0 / variance));
+}
+
 struct Counts {
   std::size_t regressions, vectors, triangles, scratch, features;
 };
@@ -92,7 +100,7 @@ std::size_t CardLastLayers::bytes(const Settings& s, std::size_t G, std::size_t 
   const auto M = static_cast<std::size_t>(s.particles), K = static_cast<std::size_t>(s.actions);
   return sizeof(double) * (c.triangles + 4 * c.vectors + c.scratch + G * M * most_prior_groups) +
          c.regressions * (sizeof(RegressionTotals) + sizeof(Determined)) +
-         sizeof(std::int32_t) * (G * T + G * (K + 2)) + sizeof(float) * c.features;
+         sizeof(std::int32_t) * (G * T + G * (K + 2)) + sizeof(float) * (c.features + G * M);
 }
 
 CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) {
@@ -107,6 +115,7 @@ CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) 
   start_ = DeviceArray<std::int32_t>(G * (static_cast<std::size_t>(s.actions) + 1));
   singular_ = DeviceArray<std::int32_t>(G);
   features_ = DeviceArray<float>(c.features);
+  noise_precisions_ = DeviceArray<float>(std::vector<float>(G * M, s.noise_precision));
   std::vector<double> precision;
   for (std::size_t i = 0; i < G * M; ++i) {
     for (int g = 0; g < s.last_layer.groups; ++g) precision.push_back(s.last_layer.group[g].start);
@@ -135,6 +144,13 @@ CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) 
 }
 
 void CardLastLayers::start(const Group& group, cudaStream_t stream) { fit_sums(group, view_, fits_, stream); }
+
+void CardLastLayers::find_noise(const Group& group, cudaStream_t stream) {
+  if (!view_.settings.train_noise) return;
+  const auto particles = static_cast<unsigned>(group.realizations * group.particles);
+  noise_kernel<<<particles, 32, 0, stream>>>(view_, group.noise_precision, noise_precisions_.data());
+  check(cudaGetLastError(), "last layers: noise");
+}
 
 void CardLastLayers::fit(const Group& group, int seen, cudaStream_t stream) {
   sum_history(group, view_, seen, stream);

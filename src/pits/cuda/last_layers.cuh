@@ -57,9 +57,12 @@ class CardLastLayers {
   static std::size_t bytes(const Settings& settings, std::size_t realizations, std::size_t rounds);
 
   const LastLayers& view() const { return view_; }
+  const float* noise_precisions() const { return noise_precisions_.data(); }  // (G,M) for the next training
 
   // As before any observation.
   void start(const Group& group, cudaStream_t stream);
+  // Sets the noise of the next training to the one found so far, where that is above the networks' own.
+  void find_noise(const Group& group, cudaStream_t stream);
   // All of the first `seen` observations anew.
   void fit(const Group& group, int seen, cudaStream_t stream);
   // Rounds first .. last−1, one after the other; the observation of the last one is left to fit() where that follows.
@@ -81,7 +84,7 @@ class CardLastLayers {
   DeviceArray<RegressionTotals> totals_;
   DeviceArray<Determined> determined_;
   DeviceArray<std::int32_t> order_, start_, singular_;
-  DeviceArray<float> features_;
+  DeviceArray<float> features_, noise_precisions_;
   LastLayers view_;
   std::uint32_t fits_ = 0;
 };

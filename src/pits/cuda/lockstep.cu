@@ -182,6 +182,7 @@ std::size_t Lockstep::advance() {
   const bool trains = c.next_training < s.trainings.size() && s.trainings[c.next_training] == last;
   c.play(first, last, trains);
   if (trains) {
+    if (c.group.last_layers() != nullptr) c.group.last_layers()->find_noise(c.group.view(), c.main.handle);
     c.settle(last, c.upto(1));
     c.move(s.train_steps, last);
     c.fit(last);

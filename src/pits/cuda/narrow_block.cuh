@@ -85,7 +85,7 @@ __device__ void load_outputs(const Group& group, const float* theta, const Share
     s.V[i] = inside ? theta[output.offset + row * output.stride + column] : 0.0F;
   }
   if (threadIdx.x < most_actions) {
-    float precision = group.noise_precision;
+    float precision = fixed_precision(group, theta);
     if (group.network.noise_parameters > 0 && threadIdx.x < output.outputs) {
       const int of = group.network.noise_parameters == 1 ? 0 : static_cast<int>(threadIdx.x);
       precision = expf(-2.0F * theta[group.network.noise_offset + of]);

@@ -105,6 +105,8 @@ struct LastLayerSettings {
   PriorGroup group[most_prior_groups]{};
   double exploration = 0.0, noise_shape = 1.0, noise_scale = 1.0;
   double margin = 0.0, doubt_weight = 0.0, own_weight = 0.0;
+  bool optimistic = false;
+  bool train_noise = false;
 
   PITS_CARD_CALL bool exact() const { return features > 0; }
 };

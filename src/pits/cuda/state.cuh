@@ -29,6 +29,7 @@ struct Group {
   int batch, capacity;
   CardLikelihood likelihood;
   float noise_precision, noise_centre, noise_prior;
+  const float* noise_precisions;  // (G,M) of the particles, or null: noise_precision of all
   std::uint64_t seed;
 
   const std::uint32_t* realization;  // (G) their numbers
@@ -49,6 +50,12 @@ __device__ inline void take_reward(const Group& group, int g, std::size_t round,
   const float reward = group.rewards[round * group.actions + action];
   group.played[round] = action;
   group.gained[round] = group.reward_units == nullptr ? reward : in_units(reward, group.reward_units[g]);
+}
+
+// 1/σ² of a particle whose noise is no parameter.
+__device__ inline float fixed_precision(const Group& group, const float* theta) {
+  if (group.noise_precisions == nullptr) return group.noise_precision;
+  return group.noise_precisions[(theta - group.theta) / group.network.stride];
 }
 
 // Observations that a training step may draw from.

@@ -11,7 +11,7 @@ constexpr int slab = 256;           // observations of a block
 constexpr int widest_apart = 4096;  // units whose sums fit into shared memory
 
 __device__ float precision_of(const Group& group, const float* theta, int action) {
-  if (group.network.noise_parameters == 0) return group.noise_precision;
+  if (group.network.noise_parameters == 0) return fixed_precision(group, theta);
   return expf(-2.0F * theta[group.network.noise_offset + (group.network.noise_parameters == 1 ? 0 : action)]);
 }
 

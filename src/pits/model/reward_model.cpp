@@ -113,13 +113,14 @@ void RewardModel::predict(ParticlesView theta, std::span<const float> x, Network
 }
 
 void RewardModel::score(ParticlesView theta, const Minibatch& batch, Network::Workspace& w, MatrixView<float> score,
-                        ParticlesView anchors) const {
+                        ParticlesView anchors, std::span<const float> noise_sd) const {
   const auto row = [](const Matrix<float>& marks, std::size_t i) {
     return marks.size() == 0 ? std::span<const float>{} : marks.row(i);
   };
   for (std::size_t i = 0; i < theta.rows(); ++i) {
     prior_score(theta.row(i), anchors.size() == 0 ? std::span<const float>{} : anchors.row(i), score.row(i));
-    likelihood_score(theta.row(i), batch, {row(batch.weights, i), row(batch.offsets, i)}, w, score.row(i));
+    const float sd = noise_sd.empty() ? static_cast<float>(config_.noise_sd) : noise_sd[i];
+    likelihood_score(theta.row(i), batch, {row(batch.weights, i), row(batch.offsets, i), sd}, w, score.row(i));
   }
 }
 
@@ -132,7 +133,7 @@ void RewardModel::likelihood_score(std::span<const float> theta, const Minibatch
   const float scale = batch.likelihood_scale;
   const bool learned = noise_parameters() > 0;
   for (std::size_t a = 0; a + 1 < batch.group_start.size(); ++a) {
-    const float sd = learned ? std::exp(theta[noise_index(a)]) : static_cast<float>(config_.noise_sd);
+    const float sd = learned ? std::exp(theta[noise_index(a)]) : marks.noise_sd;
     const float precision = 1.0F / (sd * sd);
     float noise_gradient = 0.0F;
     for (std::size_t b = batch.group_start[a]; b < batch.group_start[a + 1]; ++b) {

@@ -68,16 +68,18 @@ class RewardModel {
                std::span<float> out) const;
   void predict(ParticlesView theta, std::span<const float> x, Network::Workspace& w, MatrixView<float> out) const;
 
-  // score(i,·) = ∇U(θ_i), (M,P). Where anchors (M,P) are given, particle i's prior is centred at anchor i.
+  // score(i,·) = ∇U(θ_i), (M,P). Where anchors (M,P) are given, particle i's prior is centred at anchor i; where
+  // noise_sd (M) is, it takes the place of a fixed noise in particle i's likelihood.
   void score(ParticlesView theta, const Minibatch& batch, Network::Workspace& w, MatrixView<float> score,
-             ParticlesView anchors = {}) const;
+             ParticlesView anchors = {}, std::span<const float> noise_sd = {}) const;
 
  private:
   std::size_t noise_parameters() const;
   std::size_t noise_index(std::size_t action) const;
-  // One particle's view of a minibatch: its weights and offsets, (B) or empty.
+  // One particle's view of a minibatch: its weights and offsets, (B) or empty, and its noise where that is fixed.
   struct Marks {
     std::span<const float> weights, offsets;
+    float noise_sd;
   };
   void likelihood_score(std::span<const float> theta, const Minibatch& batch, const Marks& marks, Network::Workspace& w,
                         std::span<float> gradient) const;

@@ -67,7 +67,10 @@ Fields fields(LastLayerConfig& c) {
            above(0))
       .add("noise_scale", c.noise_scale, "its scale, in the networks' units", above(0))
       .add("linear_inputs", c.linear_inputs, "exact last layer: contexts of at most this many numbers are features too",
-           at_least(0));
+           at_least(0))
+      .add("optimistic", c.optimistic, "exact last layer: draws below the mean count as the mean")
+      .add("train_noise", c.train_noise,
+           "exact last layer: networks are trained with its noise where that is above noise_sd");
 }
 
 bool inputs_are_features(const LastLayerConfig& config, const Network& network) {
@@ -98,7 +101,8 @@ void DrawnLayers::values(const Network& network, ParticlesView theta, std::size_
   times(mean, 0);
   times(deviation, 1);
   for (std::size_t a = 0; a < actions; ++a) {
-    out[a] = std::clamp(products(0, a), low, high) + spread(i, a) * products(1, a);
+    const float off = optimistic ? std::max(0.0F, products(1, a)) : products(1, a);
+    out[a] = std::clamp(products(0, a), low, high) + spread(i, a) * off;
   }
 }
 
@@ -108,6 +112,7 @@ LastLayers::LastLayers(const LastLayerConfig& config, const ParticlePosterior& p
   const std::size_t M = posterior.particles().rows(), K = network.outputs();
   drawn_.actions = K;
   drawn_.inputs = inputs_are_features(config, network);
+  drawn_.optimistic = config.optimistic;
   features_ = network.features() + (drawn_.inputs ? network.inputs() : 0) + 1;
   const std::vector<CoefficientGroup> groups = coefficient_groups(config, network);
   groups_.assign(M, groups);
@@ -221,6 +226,14 @@ double LastLayers::noise_variance(std::size_t particle) const {
     b += regression.misfit();
   }
   return b / a;
+}
+
+std::span<const float> LastLayers::training_noise(double own_sd) {
+  training_noise_.resize(config_.train_noise ? groups_.size() : 0);
+  for (std::size_t i = 0; i < training_noise_.size(); ++i) {
+    training_noise_[i] = static_cast<float>(std::max(own_sd, std::sqrt(noise_variance(i))));
+  }
+  return training_noise_;
 }
 
 void LastLayers::show_spread(const Units& units) {

@@ -29,7 +29,9 @@ struct LastLayerConfig {
   double exploration = 0.3;  // κ: how far draws lie from the mean, in posterior standard deviations
   double noise_shape = 2.0;  // a0, b0 of the inverse-gamma prior of the noise variance
   double noise_scale = 0.3;
-  int linear_inputs = 64;  // contexts of at most this many numbers are features too
+  int linear_inputs = 64;    // contexts of at most this many numbers are features too
+  bool optimistic = false;   // draws below the mean count as the mean (May et al. 2012)
+  bool train_noise = false;  // networks are trained with the noise found here where it is above their own
 };
 Fields fields(LastLayerConfig& config);
 
@@ -55,7 +57,8 @@ std::vector<CoefficientGroup> coefficient_groups(const LastLayerConfig& config, 
 // What decisions need of last layers; a copy of it decides without them.
 struct DrawnLayers {
   std::size_t actions = 0;
-  bool inputs = false;            // contexts are features too
+  bool inputs = false;  // contexts are features too
+  bool optimistic = false;
   Matrix<float> mean, deviation;  // (M·K,F): row i·K + a
   Matrix<float> spread;           // (M,K) κσ
   float low = 0.0F, high = 0.0F;  // where means are kept
@@ -82,6 +85,8 @@ class LastLayers {
   }
   std::span<const CoefficientGroup> groups(std::size_t particle) const { return groups_[particle]; }
   double noise_variance(std::size_t particle) const;  // σ² of the particle's regressions
+  // What the networks are to be trained with, (M), where their own noise has that standard deviation; empty: with it.
+  std::span<const float> training_noise(double own_sd);
 
   void state(Archive& archive);
 
@@ -101,7 +106,8 @@ class LastLayers {
   Matrix<double> draws_;                               // (M·K,F) z
   DrawnLayers drawn_;
   std::uint32_t fits_ = 0;
-  std::vector<RegressionSums> sums_;  // (K) scratch of fit()
+  std::vector<RegressionSums> sums_;   // (K) scratch of fit()
+  std::vector<float> training_noise_;  // (M) scratch
 };
 
 }  // namespace pits

@@ -127,20 +127,20 @@ void ParticlePosterior::draw_marks() {
   stream.fill_normal(offsets_, static_cast<float>(config_.model.noise_sd));
 }
 
-void ParticlePosterior::train(int steps) {
+void ParticlePosterior::train(int steps, std::span<const float> noise_sd) {
   if (history_.size() == 0) throw failed("train: no observation yet");
   const FlushDenormals flush;
   units_.settle();
   mover_.begin_training();
   for (int i = 0; i < steps; ++i) {
-    train_step();
+    train_step(noise_sd);
     if (!diverged(theta_)) continue;
     throw failed("the particles diverged after {} training steps; a smaller step than {} may hold them", steps_done(),
                  config_.optimizer.step);
   }
 }
 
-void ParticlePosterior::train_step() {
+void ParticlePosterior::train_step(std::span<const float> noise_sd) {
   address_.step = static_cast<std::uint32_t>(steps_done());
   address_.purpose = Purpose::minibatch;
   Stream draws(address_);
@@ -154,12 +154,12 @@ void ParticlePosterior::train_step() {
   // The one place where the likelihood is scaled to the t observations.
   batch_.likelihood_scale = likelihood_scale(config_, history_.weight(), batch_.size());
   if (config_.keep_units < 1.0) draw_dropout();
-  score_particles();
+  score_particles(noise_sd);
   mover_.step(theta_, score_);
 }
 
 // A particle's score is its own affair: its bits are the same whichever thread computes it.
-void ParticlePosterior::score_particles() {
+void ParticlePosterior::score_particles(std::span<const float> noise_sd) {
   const bool marked = batch_.weights.size() > 0 || batch_.offsets.size() > 0;  // rows of all particles
   const std::size_t M = theta_.rows();
   const std::size_t parts = marked ? 1 : std::min(M, static_cast<std::size_t>(spread_threads()));
@@ -169,7 +169,8 @@ void ParticlePosterior::score_particles() {
     const std::size_t first = part * M / parts, count = (part + 1) * M / parts - first;
     const ParticlesView anchors = anchors_.size() == 0 ? ParticlesView{} : anchors_.view().row_block(first, count);
     model_.score(theta_.view().row_block(first, count), batch_, workspaces_[part],
-                 score_.view().row_block(first, count), anchors);
+                 score_.view().row_block(first, count), anchors,
+                 noise_sd.empty() ? noise_sd : noise_sd.subspan(first, count));
   });
 }
 

@@ -59,8 +59,9 @@ class ParticlePosterior {
                     std::uint32_t realization);
 
   void observe(const Observation& observation);
-  // `steps` times: minibatch → score → velocity → optimiser. Needs at least one observation.
-  void train(int steps);
+  // `steps` times: minibatch → score → velocity → optimiser. Needs at least one observation. Where noise_sd (M) is
+  // given, particle i's likelihood has that noise instead of the model's fixed one.
+  void train(int steps, std::span<const float> noise_sd = {});
 
   const RewardModel& model() const { return model_; }
   const History& history() const { return history_; }
@@ -76,8 +77,8 @@ class ParticlePosterior {
   ParameterMap add_actions(std::size_t n);
 
  private:
-  void train_step();
-  void score_particles();
+  void train_step(std::span<const float> noise_sd);
+  void score_particles(std::span<const float> noise_sd);
   void draw_marks();
   void draw_dropout();
 
