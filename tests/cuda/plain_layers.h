@@ -26,6 +26,12 @@ inline void add_signal(const Case& c, Setting& s) {
   }
 }
 
+inline Observation observation_of(const Case& c, const Setting& s, std::size_t g, std::size_t t) {
+  const std::size_t round = g * c.seen + t;
+  const auto a = static_cast<std::uint32_t>(s.actions[round]);
+  return {.context = {s.contexts.data() + round * c.d, c.d}, .action = a, .reward = s.rewards[round * c.K + a]};
+}
+
 // The CPU's: observations first .. fitted−1, a training, a fit.
 struct CpuLayers {
   const Case& c;
@@ -45,11 +51,7 @@ struct CpuLayers {
     layers.fit(posterior);
   }
 
-  Observation observation(std::size_t t) const {
-    const std::size_t round = g * c.seen + t;
-    const auto a = static_cast<std::uint32_t>(s.actions[round]);
-    return {.context = {s.contexts.data() + round * c.d, c.d}, .action = a, .reward = s.rewards[round * c.K + a]};
-  }
+  Observation observation(std::size_t t) const { return observation_of(c, s, g, t); }
 
   void observe(std::size_t t) {
     posterior.observe(observation(t));

@@ -6,6 +6,7 @@
 
 #include "pits/cuda/card_group.cuh"
 #include "pits/cuda/rounds.cuh"
+#include "pits/cuda/stream.cuh"
 
 namespace pits::cuda {
 namespace {
@@ -20,25 +21,6 @@ __global__ void look_up(Group group) {
   take_reward(group, static_cast<int>(round / group.rounds), round, group.played[round]);
 }
 
-struct Stream {
-  cudaStream_t handle = nullptr;
-  Stream() { check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "cudaStreamCreate"); }
-  ~Stream() { cudaStreamDestroy(handle); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  void wait() const { check(cudaStreamSynchronize(handle), "the card"); }
-};
-
-struct Event {
-  cudaEvent_t handle = nullptr;
-  explicit Event(unsigned flags = cudaEventDisableTiming) {
-    check(cudaEventCreateWithFlags(&handle, flags), "cudaEventCreate");
-  }
-  ~Event() { cudaEventDestroy(handle); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-};
-
 // `steps` training steps with minibatches of `batch`, captured once.
 struct Recording {
   int steps, batch;
@@ -49,7 +31,7 @@ struct Recording {
 
 struct Lockstep::Card {
   CardGroup group;
-  Stream main, beside;
+  CardStream main, beside;
   std::map<Recording, cudaGraphExec_t> graphs;
   std::size_t next_round = 0, next_training = 0;
   std::atomic<bool> contexts_changed = false;
@@ -76,7 +58,7 @@ struct Lockstep::Card {
       for (const auto& [old, exec] : graphs) cudaGraphExecDestroy(exec);
       graphs.clear();
     }
-    const Event fork, join;
+    const CardEvent fork, join;
     group.use_blas(main.handle);
     check(cudaStreamBeginCapture(main.handle, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     cudaGraph_t captured = nullptr;
@@ -97,7 +79,7 @@ struct Lockstep::Card {
     return graphs[recording] = exec;
   }
 
-  // The round up to which decisions are made before the next training but `later`.
+  // The round up to which decisions are made before the next training, or before the one `later` trainings after it.
   std::size_t upto(std::size_t later = 0) const {
     const std::vector<std::uint32_t>& trainings = group.settings().trainings;
     const auto T = static_cast<std::size_t>(group.view().rounds), number = next_training + later;
@@ -113,6 +95,13 @@ struct Lockstep::Card {
 
   void fit(std::size_t seen) {
     if (group.last_layers() != nullptr) group.last_layers()->fit(group.view(), static_cast<int>(seen), main.handle);
+  }
+
+  // The rewards of all rounds, whose actions are known.
+  void look_up_all() {
+    const std::size_t rounds = static_cast<std::size_t>(group.view().realizations) * group.view().rounds;
+    look_up<<<blocks_for(rounds, 128), 128, 0, main.handle>>>(group.view());
+    check(cudaGetLastError(), "look_up");
   }
 
   void play(std::size_t first, std::size_t last, bool training_follows) {
@@ -211,11 +200,8 @@ void Lockstep::set_particles(std::span<const float> theta) {
 }
 
 void Lockstep::set_history(std::span<const std::int32_t> actions) {
-  const Group& view = card_->group.view();
   card_->group.played().write(actions.data(), actions.size());
-  const std::size_t rounds = static_cast<std::size_t>(view.realizations) * view.rounds;
-  look_up<<<blocks_for(rounds, 128), 128, 0, card_->main.handle>>>(view);
-  check(cudaGetLastError(), "look_up");
+  card_->look_up_all();
   card_->main.wait();
 }
 
@@ -232,6 +218,7 @@ void Lockstep::fit(std::size_t seen) {
 }
 
 void Lockstep::observe(std::size_t first, std::size_t last) {
+  card_->look_up_all();  // in the units that have settled since
   card_->group.last_layers()->observe(card_->group.view(), static_cast<int>(first), static_cast<int>(last),
                                       card_->main.handle);
   card_->main.wait();
@@ -262,7 +249,7 @@ std::vector<std::int32_t> Lockstep::singular() const {
 template <class Work>
 double Lockstep::timed(const Work& work) {
   work();  // captures
-  const Event before(cudaEventDefault), after(cudaEventDefault);
+  const CardEvent before(cudaEventDefault), after(cudaEventDefault);
   check(cudaEventRecord(before.handle, card_->main.handle), "cudaEventRecord");
   work();
   check(cudaEventRecord(after.handle, card_->main.handle), "cudaEventRecord");

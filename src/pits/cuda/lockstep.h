@@ -1,7 +1,8 @@
 // G copies of a particle agent that step together on the card, each in its own realization of a problem.
 //
 // Rounds do not depend on what was played, so all of them are uploaded at once; then the card alone decides, looks up
-// rewards, samples the replay and moves the particles. The host starts one graph a training.
+// rewards, samples the replay and moves the particles. The host starts one graph a training, and with exact last layers
+// two kernels a round.
 #pragma once
 
 #include <cstddef>

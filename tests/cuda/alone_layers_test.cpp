@@ -1,0 +1,89 @@
+// The arithmetic of the card's units and last layers, on threads of the CPU.
+#include "cuda/layer_errors.h"
+
+namespace pits::cuda {
+namespace {
+
+TEST(AloneLayers, AFitAndLaterObservationsAreThoseOfTheDoubleReference) {
+  for (const Case& c : shapes()) {
+    Setting s(c, 3 * c.d + c.K);
+    add_signal(c, s);
+    const std::size_t fitted = c.seen - later;
+    const CpuLayers cpu(c, s, 0, fitted);
+    AloneLayers alone(cpu, settings_of(c));
+    alone.fit(fitted);
+    const Errors fit = against_plain(alone.numbers, 0, cpu, PlainLayers(cpu, fitted, fitted));
+    for (std::size_t t = fitted; t < c.seen; ++t) alone.observe(t);
+    const Errors after = against_plain(alone.numbers, 0, cpu, PlainLayers(cpu, fitted, c.seen));
+    expect_small(fit, c.name);
+    expect_small(after, c.name + ", later");
+    RecordProperty(c.name, fit.text() + "; later " + after.text());
+  }
+}
+
+// What decisions see: clamped means, own noise, the doubt of the reward scale.
+TEST(AloneLayers, ValuesAreTheCpus) {
+  for (const Case& c : shapes()) {
+    for (const float scale : {1.0F, 0.05F}) {  // rewards that differ by less than they are large leave a doubt
+      Setting s(c, 3 * c.d + c.K);
+      add_signal(c, s);
+      for (float& r : s.rewards) r = 3.0F + scale * (r - 3.0F);
+      const std::size_t fitted = c.seen - later;
+      CpuLayers cpu(c, s, 0, fitted);
+      const Settings settings = settings_of(c);
+      AloneLayers alone(cpu, settings);
+      alone.fit(fitted);
+      for (std::size_t t = fitted; t < c.seen; ++t) {
+        std::vector<float> expected(c.K);
+        Network::Workspace w;
+        const auto view = cpu.posterior.units().context(cpu.observation(t).context);
+        const std::vector<float> x(view.begin(), view.end());
+        for (std::size_t i = 0; i < cpu.particles(); ++i) {
+          cpu.layers.drawn().values(cpu.posterior.model().network(), cpu.posterior.particles(), i, x, w, expected);
+          const std::vector<float> phi = alone.features(i, t);
+          const RegressionTotals* totals = alone.numbers.totals.data() + i * c.K;
+          const double shared = noise_variance(Alone(), settings.last_layer, totals, static_cast<int>(c.K));
+          EXPECT_NEAR(shared / cpu.layers.noise_variance(i), 1.0, 1e-4) << c.name;
+          for (std::size_t a = 0; a < c.K; ++a) {
+            const double value = action_value(Alone(), settings.last_layer, reward_units(cpu),
+                                              alone.regression(i * c.K + a), phi.data(), shared);
+            EXPECT_NEAR(value, expected[a], 1e-4 * (1.0 + std::abs(expected[a]))) << c.name;
+          }
+        }
+        cpu.observe(t);
+        alone.observe(t);
+      }
+    }
+  }
+}
+
+TEST(AloneUnits, AreTheCpus) {
+  for (const UnitsKind kind : {UnitsKind::raw, UnitsKind::standardised}) {
+    constexpr std::size_t d = 3;
+    Units units(kind, d);
+    RewardMoments rewards{};
+    std::vector<Moments> columns(d);
+    Stream stream({.seed = 12});
+    for (int t = 1; t <= 200; ++t) {
+      const std::vector<float> x = {static_cast<float>(1e4 + stream.normal()), 7.0F, t == 1 ? 100.0F : 0.0F};
+      const auto r = static_cast<float>(5.0 + 0.1 * stream.normal());
+      units.observe(x, r);
+      units.settle();
+      rewards.observe(r, t);
+      const RewardUnits u = settled(rewards, t, kind == UnitsKind::standardised);
+      const RewardScale& scale = units.reward_scale();
+      EXPECT_EQ(u.low, scale.low);
+      EXPECT_EQ(u.high, scale.high);
+      EXPECT_NEAR(u.size, scale.size, 1e-12 * scale.size);
+      EXPECT_EQ(in_units(r, u), static_cast<float>(units.reward(r)));
+      for (std::size_t j = 0; kind == UnitsKind::standardised && j < d; ++j) {
+        columns[j].observe(x[j], t);
+        const ColumnUnits c{columns[j].mean, 1.0 / scale_of(columns[j].variance(t))};
+        EXPECT_EQ(in_units(x[j], c), units.context(x)[j]);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pits::cuda
