@@ -246,6 +246,13 @@ bool PiTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out
   return true;
 }
 
+double PiTs::noise_sd(std::size_t particle, Action action) const {
+  const Units& units = posterior_.units();
+  const double sd = last_layers_ ? std::sqrt(last_layers_->noise_variance(units, particle, action))
+                                 : posterior_.model().noise_sd(posterior_.particles().row(particle), action);
+  return units.raw_width(sd);
+}
+
 std::unique_ptr<const Policy> frozen(const ParticleVote& vote) { return std::make_unique<FrozenParticles>(vote); }
 
 }  // namespace pits

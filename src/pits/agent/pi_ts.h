@@ -72,6 +72,7 @@ class PiTs : public Agent {
   double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const override;
 
   std::vector<float> probabilities(const Query& query) const;
+  double noise_sd(std::size_t particle, Action action) const;  // of the action's rewards, as the particle has it
   const ParticlePosterior& posterior() const { return posterior_; }
   const LastLayers* last_layers() const { return last_layers_ ? &*last_layers_ : nullptr; }
   const PiTsConfig& config() const { return config_; }

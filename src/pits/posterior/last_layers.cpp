@@ -63,6 +63,12 @@ void add_products(ConstMatrixView<float> products, RegressionSums& sums) {
   sums.n += products(F - 1, F - 1);
 }
 
+// By how much rewards of the size of those seen may differ beyond what has been seen, in the networks' units.
+double doubt_of(const Units& units) {
+  const RewardScale& scale = units.reward_scale();
+  return units.reward_width(std::max(0.0, scale.size - (scale.high - scale.low)));
+}
+
 }  // namespace
 
 const std::vector<std::string>& EnumNames<LastLayerKind>::names() {
@@ -227,19 +233,27 @@ double LastLayers::noise_variance(std::size_t particle) const {
   return b / a;
 }
 
+double LastLayers::noise_variance(double shared, double doubt, std::size_t particle, std::size_t action) const {
+  const BayesLinear& regression = this->regression(particle, action);
+  const double pairs = 0.5 * regression.n();
+  const double own = (own_weight * shared + regression.misfit()) / (own_weight + pairs);
+  const double faded = doubt * doubt * doubt_weight / (doubt_weight + pairs);
+  return std::max(shared, own) + faded;
+}
+
+double LastLayers::noise_variance(const Units& units, std::size_t particle, std::size_t action) const {
+  return noise_variance(noise_variance(particle), doubt_of(units), particle, action);
+}
+
 void LastLayers::show_spread(const Units& units) {
-  const RewardScale& scale = units.reward_scale();
-  const double doubt = units.reward_width(std::max(0.0, scale.size - (scale.high - scale.low)));
+  const double doubt = doubt_of(units);
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const double shared = noise_variance(i);
     for (std::size_t a = 0; a < drawn_.actions; ++a) {
-      const BayesLinear& regression = this->regression(i, a);
-      const double pairs = 0.5 * regression.n();
-      const double own = (own_weight * shared + regression.misfit()) / (own_weight + pairs);
-      const double faded = doubt * doubt * doubt_weight / (doubt_weight + pairs);
+      const double pairs = 0.5 * regression(i, a).n();
       const bool hardly_tried = pairs < 1.0 && config_.exploration > 0.0;  // as after forced pulls no first action is
       const double kappa = hardly_tried ? std::max(1.0, config_.exploration) : config_.exploration;
-      drawn_.spread(i, a) = static_cast<float>(kappa * std::sqrt(std::max(shared, own) + faded));
+      drawn_.spread(i, a) = static_cast<float>(kappa * std::sqrt(noise_variance(shared, doubt, i, a)));
     }
   }
 }

@@ -62,6 +62,7 @@ class LastLayers {
     return regressions_[particle * drawn_.actions + action];
   }
   double noise_variance(std::size_t particle) const;  // σ² of the particle's regressions
+  double noise_variance(const Units& units, std::size_t particle, std::size_t action) const;  // σ_a²
 
   void state(Archive& archive);
 
@@ -72,6 +73,7 @@ class LastLayers {
   void draw(std::size_t first);                         // z anew, of actions from `first` on
   void show(std::size_t particle, std::size_t action);  // what drawn_ holds of a regression
   void show_spread(const Units& units);
+  double noise_variance(double shared, double doubt, std::size_t particle, std::size_t action) const;
 
   LastLayerConfig config_;
   Address address_;
