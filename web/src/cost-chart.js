@@ -1,11 +1,27 @@
 import { agentName } from "./labels.js";
 import { logAxis } from "./log-axis.js";
-import { isLogScale } from "./scale-switch.js";
 import { colourScale } from "./series.js";
 import { colour, isNarrow } from "./theme.js";
 import { hiddenAgents } from "./visibility.js";
 
-const HEIGHT = 360;
+const HEIGHT = 420;
+
+// Beside the point, then further off where others are in the way.
+const SIDES = ["right", "left", "top", "bottom", "top-right", "bottom-right", "top-left", "bottom-left"];
+const DISTANCES = [5, 12, 20, 30];
+const ANCHORS = DISTANCES.flatMap(() => SIDES);
+const OFFSETS = DISTANCES.flatMap((distance) => SIDES.map(() => distance));
+
+// "pi-ts,particles=5" is "particles=5" where "pi-ts" stands there too and nobody else would be called so.
+function shortNames(agents) {
+  const short = (agent) => {
+    const base = agents.find((other) => agent.startsWith(`${other},`));
+    return base === undefined ? agent : agent.slice(base.length + 1);
+  };
+  const all = agents.map(short);
+  const alone = (name) => all.filter((other) => other === name).length === 1;
+  return new Map(agents.map((agent, i) => [agent, all[i] !== agent && alone(all[i]) ? all[i] : agentName(agent)]));
+}
 
 // What nobody beats at less cost: the running minimum along the cost.
 const front = {
@@ -40,25 +56,26 @@ function marks() {
     {
       type: "text",
       from: { data: "dots" },
-      encode: { update: { text: { field: "datum.name" }, fontSize: { value: 12 }, fill: { value: colour("text") } } },
-      transform: [{ type: "label", anchor: ["right", "left", "top", "bottom", "top-right", "bottom-right", "top-left", "bottom-left"], offset: [5], avoidMarks: ["bars", "best"], size: { signal: "[width, height]" } }],
+      encode: { update: { text: { field: "datum.name" }, fontSize: { value: 12 }, fill: { scale: "colour", field: "datum.agent" } } },
+      transform: [{ type: "label", anchor: ANCHORS, offset: OFFSETS, avoidMarks: ["bars", "best"], size: { signal: "[width, height]" } }],
     },
   ];
 }
 
 // points: [{ agent, cost, mean, se }], cost in µs a round. Labels that find no room are left out.
 export function costChart(agents, points) {
-  const log = isLogScale() && points.every(({ mean }) => mean > 0);
+  const log = points.every(({ mean }) => mean > 0);
+  const names = shortNames(points.map(({ agent }) => agent));
   const rows = points.map((point) => {
     const low = point.mean - (point.se ?? 0);
-    return { ...point, name: agentName(point.agent), low: log && low <= 0 ? point.mean : low, high: point.mean + (point.se ?? 0) };
+    return { ...point, name: names.get(point.agent), low: log && low <= 0 ? point.mean : low, high: point.mean + (point.se ?? 0) };
   });
   const x = logAxis(rows.map(({ cost }) => cost));
   const y = log ? logAxis(rows.flatMap(({ low, high }) => [low, high])) : { scale: { type: "linear", zero: false, nice: true }, axis: { tickCount: 6 } };
   const shades = colourScale(agents);
   return {
     padding: 2,
-    height: isNarrow() ? 300 : HEIGHT,
+    height: isNarrow() ? 320 : HEIGHT,
     signals: [{ name: "hidden", value: hiddenAgents() }],
     data: [{ name: "points", values: rows, transform: [{ type: "filter", expr: "indexof(hidden, datum.agent) < 0" }] }, front],
     scales: [

@@ -4,7 +4,7 @@ import { figure } from "./figure.js";
 import { isNumber } from "./format.js";
 import { secondsPerRound } from "./time-table.js";
 
-const NOTE = "One point an agent, with bars of one standard error. Dashed: what no agent beats at less cost.";
+const NOTE = "One point an agent, with bars of one standard error. Dashed: what no agent beats at less cost. A setting alone is a variant of the agent that stands there without it; a point whose name finds no room tells it to the pointer.";
 
 function pointsOf(data, env) {
   const points = data.summary
@@ -22,12 +22,10 @@ function costFigure(data, env) {
   return figure({
     title: data.environments.length > 1 ? env : title,
     fullTitle: `${title}: ${env}`,
-    note: NOTE,
     file: `pits ${env} cost`,
     mode: "vega",
     agents: true,
-    scaled: true,
-    height: 360,
+    height: 420,
     spec: () => costChart(data.agents, points),
     rows: () => rowsOf(points, env),
   });
@@ -37,5 +35,5 @@ function costFigure(data, env) {
 export function costSection(data) {
   const drawings = data.environments.map((env) => costFigure(data, env)).filter(Boolean);
   if (!drawings.length) return null;
-  return element("section", { id: "cost", class: "environment" }, element("h2", {}, "Regret against cost"), drawings);
+  return element("section", { id: "cost", class: "environment" }, element("h2", {}, "Regret against cost"), element("p", { class: "note" }, NOTE), drawings);
 }
