@@ -168,7 +168,7 @@ void Plan::try_out() {
       try {
         const auto made = agent.recipe->make({env.tried->context_size(), env.tried->actions(), seed_, 0});
         if (probe) probe->measure(*made);
-        particles = particles || HealthProbe::of(*made, steps_) != nullptr;
+        particles = particles || (diagnostics_ && HealthProbe::of(*made, steps_) != nullptr);
       } catch (const Error& e) {
         throw bad_input("agent '{}' on '{}': {}", agent.spec.text, env.spec.text, e.what());
       } catch (const std::bad_alloc&) {
