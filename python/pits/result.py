@@ -64,6 +64,7 @@ class Result:
         self.curves = self.curves.reshape(*shape, points)
         self.rounds = np.zeros((len(self.envs), points), dtype=np.int64)
         self.pulls = []
+        self._health = [cell["health"] for cell in cells]
         per_env = len(self.agents) * realizations
         for e in range(len(self.envs)):
             mine = cells[e * per_env:(e + 1) * per_env]
@@ -82,13 +83,32 @@ class Result:
         points = int(np.count_nonzero(self.rounds[e]))
         return self.rounds[e, :points], self.curves[e, a, :, :points]
 
+    def health(self, agent: str, env: Optional[str] = None) -> dict[str, Any]:
+        """How an agent's particles fared, after run(..., diagnostics=True); docs/diagnostics.md says what is what.
+
+        "particles" is their number, "rounds" (P,) the trainings that were looked at, "pit" (R, 20) where rewards fell;
+        "disagreement", "spread", "collapse_line", "repulsion", "effective", "covered50" and "covered90" are (R, P).
+
+        >>> from pits import run
+        >>> result = run("pi-ts:fast", "linear", steps=100, realizations=2, diagnostics=True)
+        >>> result.health("pi-ts:fast")["effective"].shape == (2, len(result.health("pi-ts:fast")["rounds"]))
+        True
+        """
+        first = (self._env(env) * len(self.agents) + self.agents.index(agent)) * self.realizations
+        cells = self._health[first:first + self.realizations]
+        if cells[0] is None:
+            raise ValueError(f"nobody looked at particles of {agent}: run(..., diagnostics=True) does, where an agent "
+                             "has two or more")
+        return {key: value if key in ("particles", "rounds") else np.array([cell[key] for cell in cells])
+                for key, value in cells[0].items()}
+
     def _env(self, env: Optional[str]) -> int:
         if env is None and len(self.envs) > 1:
             raise ValueError(f"which of the environments {', '.join(self.envs)}?")
         return 0 if env is None else self.envs.index(env)
 
     def table(self) -> str:
-        """Normalised regret, mean ± standard error: agents down, environments across."""
+        """Normalised regret, mean ± standard error: agents down, environments across; then the health of particles."""
         return str(self._experiment.table())
 
     def __repr__(self) -> str:

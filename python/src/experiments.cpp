@@ -66,12 +66,14 @@ namespace {
 
 std::unique_ptr<Experiment> make(const std::vector<std::string>& agents, const std::vector<std::string>& environments,
                                  const Named& custom_agents, const Named& custom_environments, std::int64_t steps,
-                                 std::int64_t realizations, std::int64_t seed, const std::string& data_dir) {
+                                 std::int64_t realizations, std::int64_t seed, bool diagnostics,
+                                 const std::string& data_dir) {
   return std::make_unique<Experiment>(ExperimentConfig{.agents = agents,
                                                        .environments = environments,
                                                        .steps = steps,
                                                        .realizations = realizations,
                                                        .seed = seed,
+                                                       .diagnostics = diagnostics,
                                                        .data_dir = data_dir},
                                       custom_agents, custom_environments);
 }
@@ -136,6 +138,21 @@ void run(Experiment& self, int threads, const py::object& show) {
   self.close_directory();
 }
 
+py::dict health_of(const Health& health) {
+  std::vector<std::uint64_t> rounds;
+  for (const HealthPoint& point : health.points) rounds.push_back(point.round);
+  py::dict dict;
+  dict["particles"] = health.particles;
+  dict["rounds"] = array_of<std::uint64_t>(rounds);
+  for (const auto& [name, value] : health_series) {
+    std::vector<double> numbers;
+    for (const HealthPoint& point : health.points) numbers.push_back(point.*value);
+    dict[name] = array_of<double>(numbers);
+  }
+  dict["pit"] = array_of<double>({health.pit.begin(), health.pit.end()});
+  return dict;
+}
+
 // Cell by cell, in the order environments, agents, realizations.
 py::list trajectories(const Experiment& self) {
   py::list list;
@@ -149,6 +166,7 @@ py::list trajectories(const Experiment& self) {
     cell["curve"] = array_of<double>(path.curve);
     cell["curve_rounds"] = curve_rounds(path.rounds);
     cell["pulls"] = array_of<std::uint64_t>(path.pulls);
+    cell["health"] = path.health.known() ? py::object(health_of(path.health)) : py::none();
     list.append(cell);
   }
   return list;
@@ -167,15 +185,14 @@ void bind_experiments(py::module_& module) {
   py::class_<Experiment>(module, "Experiment")
       .def(py::init(&make), py::arg("agents"), py::arg("environments"), py::arg("custom_agents"),
            py::arg("custom_environments"), py::arg("steps"), py::arg("realizations"), py::arg("seed"),
-           py::arg("data_dir"))
+           py::arg("diagnostics"), py::arg("data_dir"))
       .def("keep_in_memory", &Experiment::keep_in_memory)
       .def("keep_in", &Experiment::keep_in, py::arg("out"), py::arg("resume"), py::arg("command"))
       .def("run", &run, py::arg("threads"), py::arg("show"))
       .def("trajectories", &trajectories)
       .def("page", &page, py::arg("command"))
-      .def("table", [](const Experiment& self) {
-        return regret_table(self.plan(), summarise(self.plan(), self.results()), false);
-      });
+      .def("table",
+           [](const Experiment& self) { return run_text(self.plan(), summarise(self.plan(), self.results()), false); });
 }
 
 }  // namespace pits::python

@@ -216,3 +216,21 @@ def test_results_survive_a_pickle(tmp_path):
     assert repr(again) == repr(result)
     pages = [open(r.report(tmp_path / "x.html"), encoding="utf-8").read() for r in (result, again)]
     assert pages[0] == pages[1]
+
+
+def test_diagnostics_are_those_of_the_command_line(tmp_path):
+    agents = ["pi-ts:fast", "lin-ts"]
+    plain = pits.run(agents, "linear", steps=60, realizations=2, seed=3)
+    seen = pits.run(agents, "linear", steps=60, realizations=2, seed=3, diagnostics=True, out=tmp_path / "run")
+    np.testing.assert_array_equal(seen.curves, plain.curves)
+    cells = [json.loads(line) for line in (tmp_path / "run/results.jsonl").read_text().splitlines()]
+    health = pickle.loads(pickle.dumps(seen)).health("pi-ts:fast")
+    assert health["particles"] == 4
+    for key, values in cells[1]["health"].items():
+        np.testing.assert_array_equal(values, health[key] if key in ("particles", "rounds") else health[key][1])
+    assert "effective number" in seen.table() and "No particles to look at: lin-ts" in seen.table()
+    for result, agent in [(seen, "lin-ts"), (plain, "pi-ts:fast")]:
+        with pytest.raises(ValueError, match="diagnostics=True"):
+            result.health(agent)
+    with pytest.raises(pits.InputError, match="particles"):
+        pits.run("lin-ts", "linear", steps=10, diagnostics=True)

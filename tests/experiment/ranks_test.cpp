@@ -54,7 +54,8 @@ void expect_ending(const std::vector<Ending>& endings, int exit_code, const std:
 TEST(Ranks, GiveTheSameBitsAsOneProcess) {
   ExperimentConfig config = config_of({"lin-ts", "pi-ts,particles=3,hidden=4,batch=8,train_every=20,train_steps=2"});
   config.probe = "posterior";
-  config.steps = 30;
+  config.diagnostics = true;
+  config.steps = 90;
   config.realizations = 3;
   for (const int ranks : {1, 2, 5, 20}) {  // also more than there are cells
     for (const int threads : {0, 2}) {

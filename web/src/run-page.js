@@ -1,6 +1,8 @@
 import { commandSection } from "./command.js";
+import { costSection } from "./cost.js";
 import { element, header } from "./dom.js";
 import { counted, integer, slug } from "./format.js";
+import { healthParts } from "./health.js";
 import { regretTable } from "./regret-table.js";
 import { NOTES, boxFigure, curveFigure, pullsFigure } from "./run-figures.js";
 import { scaleSwitch, startScale } from "./scale-switch.js";
@@ -44,6 +46,7 @@ function environmentSection(data, env) {
       finals.length ? boxFigure(data.agents, finals, text("Normalised regret after the last round", NOTES.box, "normalised regret")) : null,
       pulls.length ? pullsFigure(data.agents, pulls, text("Pulls of each action", NOTES.pulls, "pulls")) : null,
     ),
+    healthParts(data, env),
   );
 }
 
@@ -55,6 +58,7 @@ export function runPage(data) {
     regretTable(data),
     element("div", { class: "toolbar" }, contents(data.environments) ?? "", scaleSwitch()),
     ...data.environments.map((env) => environmentSection(data, env)),
+    costSection(data) ?? "",
     timeTable(data) ?? "",
     commandSection(data.command),
   ];

@@ -3,8 +3,9 @@ import { element, framedTable, tableClass } from "./dom.js";
 import { isNumber, significant } from "./format.js";
 
 export function secondsPerRound(data, agent, env) {
-  const seconds = data.summary.find((s) => s.agent === agent && s.env === env)?.seconds;
-  return isNumber(seconds) ? seconds / (data.steps * data.realizations) : null;
+  const row = data.summary.find((s) => s.agent === agent && s.env === env);
+  // A problem may end before the last step.
+  return isNumber(row?.seconds) ? row.seconds / ((row.rounds ?? data.steps) * data.realizations) : null;
 }
 
 // One unit for the whole table, so that its columns compare at a glance.

@@ -15,7 +15,7 @@ async function exported(kind) {
   return JSON.parse(stdout.match(/<script[^>]*id="pits-figures"[^>]*>([^<]*)<\/script>/)[1]);
 }
 
-for (const [kind, count, one] of [["reproduce", 47, "benchmark-regret-statlog"], ["run", 6, "pits-wheel-regret"], ["sample", 4, null]]) {
+for (const [kind, count, one] of [["reproduce", 47, "benchmark-regret-statlog"], ["run", 14, "pits-wheel-spread"], ["sample", 4, null]]) {
   test(`#export gives every figure of a ${kind} page as SVG and PNG`, async () => {
     const figures = await exported(kind);
     assert.equal(figures.length, count);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { downloaded, example, fits, followsScheme, readTemplate, settles, states, withPage } from "./browser.mjs";
+import { downloaded, example, fits, followsScheme, readTemplate, settles, states, withData, withPage } from "./browser.mjs";
 
 const PHONE = { width: 390, height: 844 };
 
@@ -14,8 +14,8 @@ test("the template holds the marker once", async () => {
 
 test("a run page draws every figure", () =>
   withPage("run", {}, async (page) => {
-    assert.deepEqual(await states(page), Array(6).fill("drawn"));
-    assert.equal(await page.locator("figure svg.marks").count(), 6);
+    assert.deepEqual(await states(page), Array(14).fill("drawn"));
+    assert.equal(await page.locator("figure svg.marks").count(), 14);
     assert.equal(await lines(page), 5);
     assert.equal(await page.locator("figure").nth(1).locator(".mark-symbol.role-mark path").count(), 50);
     assert.equal(await page.locator("figure").nth(2).locator(".mark-rect.role-mark path").count(), 25);
@@ -74,6 +74,40 @@ test("the pointer reads every agent's regret at a round", () =>
     await tooltip.waitFor();
     assert.match(await tooltip.textContent(), /^Round [\d,]+/);
     assert.equal(await tooltip.locator("tr").count(), 5);
+  }));
+
+const figure = (page, id) => page.locator(`figure[data-figure="${id}"]`);
+
+test("regret stands against cost, a point and a label an agent, and a line along the best", () =>
+  withPage("run", {}, async (page) => {
+    const drawing = figure(page, "pits-wheel-cost");
+    const { summary } = await example("run");
+    const timed = summary.filter(({ env, seconds }) => env === "wheel" && seconds !== null).map(({ agent }) => agent);
+    assert.equal(timed.length, 4);
+    assert.equal(await drawing.locator(".mark-symbol.role-mark path").count(), 4);
+    assert.deepEqual((await drawing.locator(".mark-text.role-mark text").allTextContents()).sort(), timed.sort());
+    const rows = String((await downloaded(page, drawing.getByRole("button", { name: "as CSV" }))).content).trim().split("\n");
+    const { seconds, normalized_regret } = summary.find((s) => s.agent === "pi-ts" && s.env === "wheel");
+    assert.equal(rows[1], `pi-ts,wheel,${(1e6 * (seconds / 20000))},${normalized_regret.mean},${normalized_regret.se}`);
+    await page.locator("#regret button.agent").first().click();
+    await settles(() => drawing.locator(".mark-symbol.role-mark path").count(), 3);
+  }));
+
+test("one agent alone has no figure of its cost", async () => {
+  const data = await example("run");
+  const only = (list) => list.filter(({ agent }) => agent === "pi-ts");
+  const alone = { ...data, agents: ["pi-ts"], summary: only(data.summary), curves: only(data.curves), finals: only(data.finals), pulls: only(data.pulls) };
+  await withData(alone, {}, async (page) => assert.equal(await page.locator("#cost").count(), 0));
+});
+
+test("particles show their health where it was looked at, and a warning where they have collapsed", () =>
+  withPage("run", {}, async (page) => {
+    const names = ["disagreement", "spread", "effective", "repulsion", "covered50", "pit"];
+    const count = (name) => figure(page, `pits-wheel-${name}`).locator(".mark-line path").count();
+    // Two agents; a second, pale line each beside spread and coverage; an ensemble has no repulsion.
+    assert.deepEqual(await Promise.all(names.map(count)), [2, 4, 2, 1, 4, 2]);
+    assert.equal(await page.locator("figure[data-figure^=pits-mushroom-spread]").count(), 0);
+    assert.deepEqual(await page.locator(".warning").allTextContents(), ["bootstrap: the particles have collapsed in 4 of 10 realizations, from round 300 on."]);
   }));
 
 test("the table is saved as CSV, and a figure as SVG, PNG and CSV", () =>

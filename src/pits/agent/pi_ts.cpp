@@ -217,6 +217,16 @@ void PiTs::add_actions(std::size_t n) {
   setup_.add_actions(n);
 }
 
+void PiTs::find_training_noise(std::vector<float>& noise) const {
+  if (last_layers_) last_layers_->training_noise(config_.posterior.model.noise_sd, noise);
+}
+
+Forces PiTs::forces() const {
+  std::vector<float> noise;
+  find_training_noise(noise);
+  return posterior_.forces(noise);
+}
+
 void PiTs::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {
     check_feedback(event, setup_);
@@ -224,9 +234,8 @@ void PiTs::learn(std::span<const Feedback> events) {
     posterior_.observe(observation);
     const std::uint64_t t = posterior_.history().seen();
     if (t - trained_at_ >= training_interval(config_, t)) {
-      const double own_sd = config_.posterior.model.noise_sd;
-      posterior_.train(config_.train_steps,
-                       last_layers_ ? last_layers_->training_noise(own_sd) : std::span<const float>{});
+      find_training_noise(training_noise_);
+      posterior_.train(config_.train_steps, training_noise_);
       trained_at_ = t;
       if (last_layers_) last_layers_->fit(posterior_);
     } else if (last_layers_) {
@@ -247,6 +256,13 @@ bool PiTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out
   vote().values(draw % theta.rows(), posterior_.units().context(x), values);
   std::ranges::transform(values, out.begin(), [&](float r) { return posterior_.units().raw_reward(r); });
   return true;
+}
+
+double PiTs::noise_sd(std::size_t particle, Action action) const {
+  const Units& units = posterior_.units();
+  const double sd = last_layers_ ? std::sqrt(last_layers_->noise_variance(units, particle, action))
+                                 : posterior_.model().noise_sd(posterior_.particles().row(particle), action);
+  return units.raw_width(sd);
 }
 
 std::unique_ptr<const Policy> frozen(const ParticleVote& vote) { return std::make_unique<FrozenParticles>(vote); }

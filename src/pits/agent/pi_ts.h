@@ -72,18 +72,24 @@ class PiTs : public Agent {
   double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const override;
 
   std::vector<float> probabilities(const Query& query) const;
+  // What would move the particles in the next training.
+  Forces forces() const;
+  double noise_sd(std::size_t particle, Action action) const;  // of the action's rewards, as the particle has it
   const ParticlePosterior& posterior() const { return posterior_; }
   const LastLayers* last_layers() const { return last_layers_ ? &*last_layers_ : nullptr; }
   const PiTsConfig& config() const { return config_; }
 
  private:
   ParticleVote vote() const;
+  // σ of every particle's likelihood in a training, (M); empty: the model's.
+  void find_training_noise(std::vector<float>& noise) const;
 
   PiTsConfig config_;
   AgentSetup setup_;
   ParticlePosterior posterior_;
   std::optional<LastLayers> last_layers_;
-  std::uint64_t trained_at_ = 0;  // rounds seen when the last training was
+  std::uint64_t trained_at_ = 0;       // rounds seen when the last training was
+  std::vector<float> training_noise_;  // scratch
 };
 
 }  // namespace pits

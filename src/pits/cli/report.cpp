@@ -31,7 +31,7 @@ int report(const ReportOptions& options) {
   if (options.json) {
     for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
   } else {
-    fmt::print("{}Report: {}\n", regret_table(plan, rows, colour_on_stdout()),
+    fmt::print("{}Report: {}\n", run_text(plan, rows, colour_on_stdout()),
                std::filesystem::absolute(path / "report.html").string());
   }
   return 0;

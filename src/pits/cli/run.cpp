@@ -21,6 +21,7 @@ struct RunOptions {
   DeviceOptions device;
   bool resume = false;
   bool json = false;
+  bool diagnostics = false;
 };
 
 // The file first, then what the command line says.
@@ -33,6 +34,7 @@ ExperimentConfig merged(const RunOptions& options) {
   config.realizations = options.realizations.value_or(config.realizations);
   config.seed = options.seed.value_or(config.seed);
   if (!options.probe.empty()) config.probe = options.probe;
+  config.diagnostics = config.diagnostics || options.diagnostics;
   config.data_dir = options.data_dir;
   const PlannedDevice device = planned_device(options.device);
   config.device = device.device;
@@ -52,7 +54,7 @@ void run_with_progress(Executor& executor, const Plan& plan, Results& results, i
 
 void print_summary(const Plan& plan, const std::vector<SummaryRow>& rows, bool json) {
   if (!json) {
-    fmt::print("{}", regret_table(plan, rows, colour_on_stdout()));
+    fmt::print("{}", run_text(plan, rows, colour_on_stdout()));
     return;
   }
   for (const SummaryRow& row : rows) fmt::print("{}\n", summary_line(plan, row, true).dump());
@@ -113,6 +115,9 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
   command->add_option("--probe", options->probe,
                       "posterior: also compare posteriors with the exact one (linear problems)");
+  command->add_flag("--diagnostics", options->diagnostics,
+                    "also report the health of particles: how they differ, what keeps them apart, whether rewards fall "
+                    "where they predict them (docs/diagnostics.md)");
   command->add_option("--label", options->label, "column to guess of --env csv:FILE, by name or number from 1");
   command->add_option("--categorical", options->categorical,
                       "its categorical columns: auto, none, or names joined by +");

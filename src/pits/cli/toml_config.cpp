@@ -27,13 +27,16 @@ class Reader {
         config.seed = whole(name, node);
       } else if (name == "probe") {
         config.probe = value_text(name, node);
+      } else if (name == "diagnostics") {
+        config.diagnostics = flag(name, node);
       } else if (name == "set") {
         assignments(name, "", node, config.set);
       } else if (name == "set-env") {
         assignments(name, "", node, config.set_env);
       } else {
         const Error unknown = unknown_name(
-            "key", name, {"agents", "environments", "steps", "realizations", "seed", "probe", "set", "set-env"});
+            "key", name,
+            {"agents", "environments", "steps", "realizations", "seed", "probe", "diagnostics", "set", "set-env"});
         throw bad_input("{}: {}", place(node), unknown.what());
       }
     }
@@ -56,6 +59,11 @@ class Reader {
   std::int64_t whole(const std::string& key, const toml::node& node) const {
     if (const auto value = node.value_exact<std::int64_t>()) return *value;
     throw bad_input("{}: {} must be a whole number", place(node), key);
+  }
+
+  bool flag(const std::string& key, const toml::node& node) const {
+    if (const auto value = node.value_exact<bool>()) return *value;
+    throw bad_input("{}: {} must be true or false", place(node), key);
   }
 
   std::vector<std::string> strings(const std::string& key, const toml::node& node) const {

@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   imagined_decision,  // decisions that are drawn to see how probable they are
   exploration,        // whether decision t is left to chance, and to which action
   last_layer,         // where particles' last layers stand in their posteriors after training k
+  diagnostics,        // which observations a look at the particles' forces sees
 };
 
 struct Address {

@@ -23,6 +23,7 @@ struct Ability {
 };
 
 Ability ability(const Plan& plan, const Cell& cell) {
+  if (plan.diagnoses()) return {.reason = "diagnostics look at particles, which stay on the card"};
   if (plan.probes()) return {.reason = "a probe looks at posteriors, which stay on the card"};
   const auto environment = plan.make_environment(cell);
   const auto agent = plan.make_agent(cell, *environment);

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "pits/core/error.h"
+#include "pits/experiment/health_probe.h"
+#include "pits/experiment/spaced_rounds.h"
 
 namespace pits {
 namespace {
@@ -20,6 +22,22 @@ double thread_cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+// CPU time of this thread since it was made.
+class Stopwatch {
+ public:
+  double seconds() const { return thread_cpu_seconds() - start_; }
+  // Does something that is not counted.
+  template <class Work>
+  void without(const Work& work) {
+    const double before = thread_cpu_seconds();
+    work();
+    start_ += thread_cpu_seconds() - before;
+  }
+
+ private:
+  double start_ = thread_cpu_seconds();
+};
+
 }  // namespace
 
 std::vector<std::size_t> curve_rounds(std::size_t rounds) {
@@ -29,34 +47,28 @@ std::vector<std::size_t> curve_rounds(std::size_t rounds) {
   return at;
 }
 
-std::vector<std::size_t> probe_rounds(std::size_t rounds) {
-  std::vector<std::size_t> at;
-  const double first = std::min<double>(20.0, static_cast<double>(rounds));
-  for (std::size_t i = 0; i < probe_points; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(probe_points - 1);
-    const auto t = static_cast<std::size_t>(std::llround(first * std::pow(static_cast<double>(rounds) / first, share)));
-    if (at.empty() || t > at.back()) at.push_back(t);
-  }
-  return at;
-}
+std::vector<std::size_t> probe_rounds(std::size_t rounds) { return spaced_rounds(rounds, 20, probe_points); }
 
 Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done,
-                      Probe* probe) {
+                      const Observers& observers) {
   Trajectory path;
   path.rounds = std::min(steps, environment.horizon());
   path.pulls.resize(environment.actions());
   const std::vector<std::size_t> recorded = curve_rounds(path.rounds);
+  const auto& [probe, health] = observers;
   const std::vector<std::size_t> probed = probe == nullptr ? std::vector<std::size_t>{} : probe_rounds(path.rounds);
   Round round;
   for (std::size_t t = 0; t < path.rounds; ++t) {
     environment.draw(t, round);
-    const double before = thread_cpu_seconds();
+    Stopwatch stopwatch;
     const Decision decision = agent.choose({.x = round.context, .id = t});
     const double reward = round.rewards[decision.action];
     const Feedback event{.x = round.context, .action = decision.action, .reward = static_cast<float>(reward), .id = t};
+    if (health != nullptr) stopwatch.without([&] { health->before_learning(event); });
     agent.learn({&event, 1});
-    path.seconds += thread_cpu_seconds() - before;
+    path.seconds += stopwatch.seconds();
 
+    if (health != nullptr) health->after_learning(event);
     if (probe != nullptr) {
       probe->observe(event);
       if (t + 1 == probed[path.readings.size()]) path.readings.push_back(probe->measure(agent));
@@ -71,6 +83,7 @@ Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t 
   if (!std::isfinite(path.regret) || !std::isfinite(path.uniform_regret)) {
     throw bad_input("the regret is not finite: the rewards are too large");
   }
+  if (health != nullptr) path.health = health->health();
   done(path.rounds % rounds_between_calls);
   return path;
 }

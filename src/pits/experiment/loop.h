@@ -7,6 +7,7 @@
 
 #include "pits/agent/agent.h"
 #include "pits/environment/environment.h"
+#include "pits/experiment/health.h"
 
 namespace pits {
 
@@ -22,6 +23,7 @@ struct Trajectory {
   std::vector<double> curve;         // cumulative regret at curve_rounds(rounds)
   std::vector<std::uint64_t> pulls;  // (K)
   std::vector<Reading> readings{};   // at probe_rounds(rounds), where a probe looked; else empty
+  Health health{};                   // where it was asked for and there are particles
   double seconds = 0.0;              // CPU time of choose and learn
 
   double normalized_regret() const { return 100.0 * regret / uniform_regret; }
@@ -44,8 +46,16 @@ class Probe {
 // The rounds, counted from 1, after which a probe measures: 20 of them, evenly spaced in log t from 20 on.
 std::vector<std::size_t> probe_rounds(std::size_t rounds);
 
+class HealthProbe;
+
+// Those who look on, each one or none.
+struct Observers {
+  Probe* probe = nullptr;
+  HealthProbe* health = nullptr;
+};
+
 Trajectory run_rounds(
     Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done = [](std::size_t) {},
-    Probe* probe = nullptr);
+    const Observers& observers = {});
 
 }  // namespace pits

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "pits/core/kernels.h"
+#include "pits/experiment/health_probe.h"
 #include "pits/experiment/posterior_probe.h"
 #include "pits/revision.h"
 #include "pits/version.h"
@@ -111,6 +112,7 @@ Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues, Untried
       realizations_(positive(config.realizations, "realizations", 1'000'000)),
       seed_(static_cast<std::uint64_t>(config.seed)),
       probe_(config.probe),
+      diagnostics_(config.diagnostics),
       data_dir_(config.data_dir),
       device_(config.device),
       precision_(config.precision) {
@@ -141,6 +143,7 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
                .realizations = resolved.at("realizations").get<std::int64_t>(),
                .seed = resolved.at("seed").get<std::int64_t>(),
                .probe = resolved.value("probe", ""),
+               .diagnostics = resolved.value("diagnostics", false),
                .device = resolved.value("device", ""),
                .precision = resolved.value("precision", "")},
               {}, Untried{});  // a label alone may not fit: what --set adds to it comes only now
@@ -154,6 +157,7 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
 
 // Makes every agent for every environment once, so that a bad combination fails before hours of work, not after.
 void Plan::try_out() {
+  bool particles = false;
   for (NamedEnvironment& env : environments_) {
     env.tried = env.recipe->make(setup_of(0));
     env.data_sha256 = env.tried->data_sha256();
@@ -164,12 +168,18 @@ void Plan::try_out() {
       try {
         const auto made = agent.recipe->make({env.tried->context_size(), env.tried->actions(), seed_, 0});
         if (probe) probe->measure(*made);
+        particles = particles || (diagnostics_ && HealthProbe::of(*made, steps_) != nullptr);
       } catch (const Error& e) {
         throw bad_input("agent '{}' on '{}': {}", agent.spec.text, env.spec.text, e.what());
       } catch (const std::bad_alloc&) {
         throw bad_input("agent '{}' on '{}' needs more memory than there is", agent.spec.text, env.spec.text);
       }
     }
+  }
+  if (diagnostics_ && !particles) {
+    throw bad_input(
+        "diagnostics look at particles, and no agent here has two or more; pi-ts, ensemble, ensemble-sampling, "
+        "bootstrap and weighted-bootstrap have them");
   }
 }
 
@@ -190,7 +200,8 @@ Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
   const auto agent = make_agent(cell, *environment);
   try {
     const auto probe = make_probe(*environment);
-    return run_rounds(*agent, *environment, steps_, done, probe.get());
+    const auto health = diagnostics_ ? HealthProbe::of(*agent, std::min(steps_, environment->horizon())) : nullptr;
+    return run_rounds(*agent, *environment, steps_, done, {.probe = probe.get(), .health = health.get()});
   } catch (const Error& e) {
     throw Error(e.kind(), fmt::format("agent '{}' on '{}', realization {}: {}", agents_[cell.agent].spec.text,
                                       environments_[cell.environment].spec.text, cell.realization, e.what()));
@@ -237,6 +248,7 @@ nlohmann::ordered_json Plan::resolved() const {
                                 {"agents", resolved_specs(agents_)},
                                 {"environments", resolved_specs(environments_)}};
   if (!probe_.empty()) all["probe"] = probe_;
+  if (diagnostics_) all["diagnostics"] = true;
   if (!device_.empty()) {
     all["device"] = device_;
     all["precision"] = precision_;

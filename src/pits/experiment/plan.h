@@ -22,6 +22,7 @@ struct ExperimentConfig {
   std::vector<std::string> set{};      // agent.field=value, for every agent of that name
   std::vector<std::string> set_env{};  // field=value, or environment.field=value
   std::string probe{};                 // "posterior": compare posteriors with the exact one, on linear problems
+  bool diagnostics = false;            // report the health of particles
   std::string data_dir{};              // where data files are looked for first; not part of resolved()
   std::string device{};                // "cuda": cells of agents that have a GPU version run there; empty: the CPU
   std::string precision{};             // of the GPU's products: float32 or tf32; empty on the CPU
@@ -60,6 +61,7 @@ class Plan {
   std::size_t realizations() const { return realizations_; }
   std::uint64_t seed() const { return seed_; }
   bool probes() const { return !probe_.empty(); }
+  bool diagnoses() const { return diagnostics_; }
   const std::string& device() const { return device_; }
   const std::string& precision() const { return precision_; }
   struct Shape {
@@ -97,6 +99,7 @@ class Plan {
   std::size_t realizations_;
   std::uint64_t seed_;
   std::string probe_;
+  bool diagnostics_;
   std::string data_dir_;
   std::string device_, precision_;
 };

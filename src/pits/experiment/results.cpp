@@ -34,6 +34,7 @@ Trajectory from_json(const Plan& plan, std::size_t index, const Json& cell) {
   }
   if (path.rounds > plan.steps()) throw bad_input("rounds is {}, above {}", path.rounds, plan.steps());
   if (plan.probes() == path.readings.empty()) throw bad_input("it has {} readings", path.readings.size());
+  if (path.health.known() && !plan.diagnoses()) throw bad_input("it has a health that nobody asked for");
   return path;
 }
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "pits/experiment/curve_sums.h"
+
 namespace pits {
 namespace {
 
@@ -19,44 +21,6 @@ double std_of(const std::vector<double>& values, double mean) {
   return std::sqrt(square / static_cast<double>(values.size() - 1));
 }
 
-// Mean and standard deviation of every point of a curve, by running sums in the order of the realizations
-// (Youngs and Cramer, 1971): curves need not be kept.
-class CurveSums {
- public:
-  void add(const std::vector<double>& curve) {
-    sum_.resize(curve.size());
-    square_.resize(curve.size());
-    ++n_;
-    for (std::size_t p = 0; p < curve.size(); ++p) {
-      sum_[p] += curve[p];
-      const double deviation = n_ * curve[p] - sum_[p];
-      if (n_ > 1.0) square_[p] += deviation * deviation / (n_ * (n_ - 1.0));
-    }
-  }
-  std::vector<double> mean() const {
-    std::vector<double> mean;
-    for (const double sum : sum_) mean.push_back(sum / n_);
-    return mean;
-  }
-  std::vector<double> std() const {
-    std::vector<double> std;
-    for (const double square : square_) {
-      std.push_back(n_ > 1.0 ? std::sqrt(square / (n_ - 1.0)) : std::numeric_limits<double>::quiet_NaN());
-    }
-    return std;
-  }
-  std::vector<double> se() const {
-    std::vector<double> se = std();
-    for (double& x : se) x /= std::sqrt(n_);
-    return se;
-  }
-
- private:
-  double n_ = 0.0;
-  std::vector<double> sum_;
-  std::vector<double> square_;  // Σ (x − mean)² so far
-};
-
 std::vector<double> column(const std::vector<Reading>& readings, double Reading::*member) {
   std::vector<double> values;
   for (const Reading& reading : readings) values.push_back(reading.*member);
@@ -70,12 +34,14 @@ SummaryRow summarise_group(const Plan& plan, const Results& results, std::size_t
   row.environment = plan.environments()[cell.environment];
   std::vector<double> regrets;
   CurveSums curves, w2, floor;
+  std::vector<Health> healths;
   for (std::size_t i = first_cell; i < first_cell + plan.realizations(); ++i) {
     const Trajectory path = results.get(i);
     row.finals.push_back(path.normalized_regret());
     regrets.push_back(path.regret);
     w2.add(column(path.readings, &Reading::w2));
     floor.add(column(path.readings, &Reading::floor));
+    if (path.health.known()) healths.push_back(path.health);
     row.seconds += path.seconds;
     row.curve_rounds = curve_rounds(path.rounds);
     curves.add(path.curve);
@@ -91,6 +57,7 @@ SummaryRow summarise_group(const Plan& plan, const Results& results, std::size_t
   row.posterior_w2 = w2.mean();
   row.posterior_w2_se = w2.se();
   row.posterior_floor = floor.mean();
+  if (!healths.empty()) row.health = summarise_health(healths);
   return row;
 }
 
@@ -132,6 +99,7 @@ nlohmann::ordered_json summary_line(const Plan& plan, const SummaryRow& row, boo
     line["posterior_w2_se"] = row.posterior_w2_se;
     line["posterior_floor"] = row.posterior_floor;
   }
+  if (row.health) line["health"] = health_json(*row.health);
   const std::vector<std::string> environments = plan.environments();
   const auto environment =
       static_cast<std::size_t>(std::ranges::find(environments, row.environment) - environments.begin());

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "pits/experiment/health_summary.h"
 #include "pits/experiment/results.h"
 
 namespace pits {
@@ -28,6 +29,7 @@ struct SummaryRow {
   std::vector<double> posterior_w2{};  // mean at probe_rounds, where a probe looked
   std::vector<double> posterior_w2_se{};
   std::vector<double> posterior_floor{};  // mean over realizations
+  std::optional<HealthSummary> health{};  // where it was asked for and there are particles
 };
 
 // In the order of the cells: environments, then agents.

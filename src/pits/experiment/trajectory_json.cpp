@@ -1,5 +1,7 @@
 #include "pits/experiment/trajectory_json.h"
 
+#include <limits>
+
 #include "pits/core/error.h"
 
 namespace pits {
@@ -18,6 +20,37 @@ std::vector<Reading> readings_in(const Json& json, std::size_t rounds) {
   return readings;
 }
 
+Json health_json(const Health& health) {
+  Json json = {{"particles", health.particles}, {"rounds", Json::array()}};
+  for (const HealthPoint& point : health.points) json["rounds"].push_back(point.round);
+  for (const auto& [name, value] : health_series) {
+    json[name] = Json::array();
+    for (const HealthPoint& point : health.points) json[name].push_back(point.*value);
+  }
+  json["pit"] = health.pit;
+  return json;
+}
+
+Health health_in(const Json& json) {
+  Health health;
+  health.particles = json.at("particles").get<std::size_t>();
+  const auto rounds = json.at("rounds").get<std::vector<std::size_t>>();
+  health.points.resize(rounds.size());
+  for (std::size_t i = 0; i < rounds.size(); ++i) health.points[i].round = rounds[i];
+  for (const auto& [name, value] : health_series) {
+    const Json& numbers = json.at(name);
+    if (numbers.size() != rounds.size())
+      throw bad_input("{} has {} points, not {}", name, numbers.size(), rounds.size());
+    for (std::size_t i = 0; i < rounds.size(); ++i) {  // null: not a number
+      health.points[i].*value =
+          numbers[i].is_null() ? std::numeric_limits<double>::quiet_NaN() : numbers[i].get<double>();
+    }
+  }
+  if (json.at("pit").size() != health.pit.size()) throw bad_input("pit has {} bins", json.at("pit").size());
+  health.pit = json.at("pit").get<std::array<double, PitHistogram::bins>>();
+  return health;
+}
+
 }  // namespace
 
 Json trajectory_json(const Trajectory& path) {
@@ -31,6 +64,7 @@ Json trajectory_json(const Trajectory& path) {
     json["posterior_w2"].push_back(reading.w2);
     json["posterior_floor"].push_back(reading.floor);
   }
+  if (path.health.known()) json["health"] = health_json(path.health);
   return json;
 }
 
@@ -43,6 +77,7 @@ Trajectory trajectory_from(const Json& json) {
   path.curve = json.at("curve").get<std::vector<double>>();
   if (path.curve.size() != curve_rounds(path.rounds).size()) throw bad_input("curve has {} points", path.curve.size());
   if (json.contains("posterior_w2")) path.readings = readings_in(json, path.rounds);
+  if (json.contains("health")) path.health = health_in(json.at("health"));
   return path;
 }
 

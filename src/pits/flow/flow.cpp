@@ -18,6 +18,17 @@ void add_drive(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, Matr
   add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
 }
 
+bool looks_back(FlowKind kind) {
+  return kind == FlowKind::dgf || kind == FlowKind::dgf_sinkhorn || kind == FlowKind::dgf_released;
+}
+
+template <class T>
+Matrix<double> in_double(ConstMatrixView<T> block) {
+  Matrix<double> copy(block.rows(), block.cols());
+  std::ranges::copy(block.flat(), copy.data());
+  return copy;
+}
+
 }  // namespace
 
 const std::vector<std::string>& EnumNames<FlowKind>::names() {
@@ -94,9 +105,7 @@ void flow_velocity(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, 
 // Eq. 6 looks back one step, so that θ′ lags θ. The JKO scheme holds the cloud that its outer step started from.
 template <class T>
 ConstMatrixView<T> Flow<T>::previous_cloud(ConstMatrixView<T> theta) {
-  const bool dgf =
-      config_.kind == FlowKind::dgf || config_.kind == FlowKind::dgf_sinkhorn || config_.kind == FlowKind::dgf_released;
-  if (!dgf) return theta;
+  if (!looks_back(config_.kind)) return theta;
   const auto copy = [&](Matrix<T>& to) {
     to.reshape(theta.rows(), theta.cols());
     std::ranges::copy(theta.flat(), to.data());
@@ -116,6 +125,33 @@ void Flow<T>::velocity(ConstMatrixView<T> theta, ConstMatrixView<T> score, Matri
   const Cloud<T> cloud{.theta = theta, .score = score, .previous = previous_cloud(theta)};
   ++calls_;
   flow_velocity(config_, cloud, workspace_, v);
+}
+
+template <class T>
+ConstMatrixView<T> Flow<T>::next_previous(ConstMatrixView<T> theta) const {
+  if (!looks_back(config_.kind)) return theta;
+  if (config_.inner_steps > 1) return calls_ % config_.inner_steps == 0 ? theta : held_.view();
+  return calls_ == 0 ? theta : last_.view();
+}
+
+template <class T>
+Forces Flow<T>::forces(ConstMatrixView<T> theta, ConstMatrixView<T> score) const {
+  const Matrix<double> now = in_double(theta), g = in_double(score), previous = in_double(next_previous(theta));
+  return flow_forces(config_, {.theta = now, .score = g, .previous = previous});
+}
+
+// In double: the drive is found as a difference.
+Forces flow_forces(const FlowConfig& config, const Cloud<double>& cloud) {
+  Workspace<double> workspace;
+  Matrix<double> all(cloud.theta.rows(), cloud.theta.cols()), alone = all, no_score = all;
+  flow_velocity(config, cloud, workspace, all.view());
+  flow_velocity(config, {.theta = cloud.theta, .score = no_score, .previous = cloud.previous}, workspace, alone.view());
+  double drive = 0.0, repulsion = 0.0;
+  for (std::size_t l = 0; l < all.size(); ++l) {
+    drive += std::pow(all.data()[l] - alone.data()[l], 2);
+    repulsion += std::pow(alone.data()[l], 2);
+  }
+  return {.drive = std::sqrt(drive), .repulsion = std::sqrt(repulsion)};
 }
 
 template <class T>

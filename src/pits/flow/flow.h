@@ -41,6 +41,14 @@ struct FlowConfig {
 };
 Fields fields(FlowConfig& config);
 
+// What moves the particles. Every velocity is linear in the scores, v = A(θ)G + b(θ): AG drives particles to where the
+// density is high, b is what they do to each other and keeps them apart. In DGF the pull of the earlier cloud is part
+// of b; independent particles, and one alone, have b = 0. Norms over all particles and coordinates.
+struct Forces {
+  double drive = 0.0;      // ‖AG‖
+  double repulsion = 0.0;  // ‖b‖
+};
+
 template <class T>
 class Flow {
  public:
@@ -48,6 +56,9 @@ class Flow {
 
   // v(θ) for scores G at θ; all (M,P). Remembers θ, which is θ′ of the next call (see FlowConfig::inner_steps).
   void velocity(ConstMatrixView<T> theta, ConstMatrixView<T> score, MatrixView<T> v);
+
+  // What would move the particles in the next call; changes nothing.
+  Forces forces(ConstMatrixView<T> theta, ConstMatrixView<T> score) const;
 
   // The noise of a step is N(0, 2·temperature·step): 1 for SGLD, β for SPOS, 0 for deterministic flows.
   double temperature() const;
@@ -64,6 +75,7 @@ class Flow {
 
  private:
   ConstMatrixView<T> previous_cloud(ConstMatrixView<T> theta);
+  ConstMatrixView<T> next_previous(ConstMatrixView<T> theta) const;  // what it will give in the next call
 
   FlowConfig config_;
   Workspace<T> workspace_;
@@ -78,6 +90,9 @@ extern template class Flow<double>;
 // The velocity of one flow at one cloud, without memory. M = 1 gives v = G for every flow.
 template <class T>
 void flow_velocity(const FlowConfig& config, const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v);
+
+// The two parts of that velocity; the noise of SPOS and SGLD is none of it.
+Forces flow_forces(const FlowConfig& config, const Cloud<double>& cloud);
 
 // θ += √(2·temperature·step) N(0, I): the diffusion of SPOS and SGLD, which bypasses any optimiser.
 template <class T>

@@ -21,6 +21,7 @@ class Mover {
   // Moves theta by one step along its scores; both (M,P).
   void step(MatrixView<T> theta, ConstMatrixView<T> score);
 
+  const Flow<T>& flow() const { return flow_; }
   void begin_training() { optimizer_.begin_training(); }
   std::int64_t steps_done() const { return optimizer_.steps_done(); }
 

@@ -69,6 +69,10 @@ std::size_t RewardModel::noise_index(std::size_t action) const {
   return network_.parameters() + (config_.noise == Noise::learned_per_action ? action : 0);
 }
 
+float RewardModel::noise_sd(std::span<const float> theta, std::size_t action) const {
+  return noise_parameters() > 0 ? std::exp(theta[noise_index(action)]) : static_cast<float>(config_.noise_sd);
+}
+
 float RewardModel::prior_precision_of(const Layer& layer) const {
   const double factor = config_.prior == PriorScale::fan_in ? static_cast<double>(layer.inputs) : 1.0;
   return static_cast<float>(config_.prior_precision * factor);
@@ -133,7 +137,7 @@ void RewardModel::likelihood_score(std::span<const float> theta, const Minibatch
   const float scale = batch.likelihood_scale;
   const bool learned = noise_parameters() > 0;
   for (std::size_t a = 0; a + 1 < batch.group_start.size(); ++a) {
-    const float sd = learned ? std::exp(theta[noise_index(a)]) : marks.noise_sd;
+    const float sd = learned ? noise_sd(theta, a) : marks.noise_sd;
     const float precision = 1.0F / (sd * sd);
     float noise_gradient = 0.0F;
     for (std::size_t b = batch.group_start[a]; b < batch.group_start[a + 1]; ++b) {

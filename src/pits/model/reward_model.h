@@ -61,6 +61,9 @@ class RewardModel {
   bool bernoulli() const;
   const Network& network() const { return network_; }
 
+  // σ of the Gaussian likelihood that a particle has for an action.
+  float noise_sd(std::span<const float> theta, std::size_t action) const;
+
   void initialise(Stream& stream, MatrixView<float> theta) const;
 
   // Mean reward of every action for one context, (K): one particle, or all of them (M,K).

@@ -51,6 +51,12 @@ void add_products(ConstMatrixView<float> products, RegressionSums& sums) {
   sums.n += products(F - 1, F - 1);
 }
 
+// By how much rewards of the size of those seen may differ beyond what has been seen, in the networks' units.
+double doubt_of(const Units& units, double weight) {
+  const RewardScale& scale = units.reward_scale();
+  return weight * units.reward_width(std::max(0.0, scale.size - (scale.high - scale.low)));
+}
+
 }  // namespace
 
 const std::vector<std::string>& EnumNames<LastLayerKind>::names() {
@@ -63,6 +69,8 @@ Fields fields(LastLayerConfig& c) {
       .add("last_layer", c.kind, "trained with the network, or exact: a Bayesian regression for every action")
       .add("exploration", c.exploration, "exact last layer: spread of its draws, in posterior standard deviations",
            at_least(0))
+      .add("doubt", c.doubt,
+           "exact last layer: how large rewards may be while their scale is not known; 1: as those seen", at_least(0))
       .add("noise_shape", c.noise_shape, "exact last layer: shape of the inverse-gamma prior of the noise variance",
            above(0))
       .add("noise_scale", c.noise_scale, "its scale, in the networks' units", above(0))
@@ -228,28 +236,35 @@ double LastLayers::noise_variance(std::size_t particle) const {
   return b / a;
 }
 
-std::span<const float> LastLayers::training_noise(double own_sd) {
-  training_noise_.resize(config_.train_noise ? groups_.size() : 0);
-  for (std::size_t i = 0; i < training_noise_.size(); ++i) {
-    training_noise_[i] = static_cast<float>(std::max(own_sd, std::sqrt(noise_variance(i))));
+void LastLayers::training_noise(double own_sd, std::vector<float>& out) const {
+  out.resize(config_.train_noise ? groups_.size() : 0);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<float>(std::max(own_sd, std::sqrt(noise_variance(i))));
   }
-  return training_noise_;
+}
+
+double LastLayers::noise_variance(double shared, double doubt, std::size_t particle, std::size_t action) const {
+  const BayesLinear& regression = this->regression(particle, action);
+  constexpr double own_weight = LastLayerRules::own_weight, doubt_weight = LastLayerRules::doubt_weight;
+  const double pairs = 0.5 * regression.n();
+  const double own = (own_weight * shared + regression.misfit()) / (own_weight + pairs);
+  const double faded = doubt * doubt * doubt_weight / (doubt_weight + pairs);
+  return std::max(shared, own) + faded;
+}
+
+double LastLayers::noise_variance(const Units& units, std::size_t particle, std::size_t action) const {
+  return noise_variance(noise_variance(particle), doubt_of(units, config_.doubt), particle, action);
 }
 
 void LastLayers::show_spread(const Units& units) {
-  constexpr double own_weight = LastLayerRules::own_weight, doubt_weight = LastLayerRules::doubt_weight;
-  const RewardScale& scale = units.reward_scale();
-  const double doubt = units.reward_width(std::max(0.0, scale.size - (scale.high - scale.low)));
+  const double doubt = doubt_of(units, config_.doubt);
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const double shared = noise_variance(i);
     for (std::size_t a = 0; a < drawn_.actions; ++a) {
-      const BayesLinear& regression = this->regression(i, a);
-      const double pairs = 0.5 * regression.n();
-      const double own = (own_weight * shared + regression.misfit()) / (own_weight + pairs);
-      const double faded = doubt * doubt * doubt_weight / (doubt_weight + pairs);
+      const double pairs = 0.5 * regression(i, a).n();
       const bool hardly_tried = pairs < 1.0 && config_.exploration > 0.0;  // as after forced pulls no first action is
       const double kappa = hardly_tried ? std::max(1.0, config_.exploration) : config_.exploration;
-      drawn_.spread(i, a) = static_cast<float>(kappa * std::sqrt(std::max(shared, own) + faded));
+      drawn_.spread(i, a) = static_cast<float>(kappa * std::sqrt(noise_variance(shared, doubt, i, a)));
     }
   }
 }

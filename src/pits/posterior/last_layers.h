@@ -27,6 +27,7 @@ struct EnumNames<LastLayerKind> {
 struct LastLayerConfig {
   LastLayerKind kind = LastLayerKind::trained;
   double exploration = 0.3;  // κ: how far draws lie from the mean, in posterior standard deviations
+  double doubt = 1.0;        // of the rewards' scale while it is not known; 1: others may be as large as those seen
   double noise_shape = 2.0;  // a0, b0 of the inverse-gamma prior of the noise variance
   double noise_scale = 0.3;
   int linear_inputs = 64;    // contexts of at most this many numbers are features too
@@ -85,8 +86,9 @@ class LastLayers {
   }
   std::span<const CoefficientGroup> groups(std::size_t particle) const { return groups_[particle]; }
   double noise_variance(std::size_t particle) const;  // σ² of the particle's regressions
-  // What the networks are to be trained with, (M), where their own noise has that standard deviation; empty: with it.
-  std::span<const float> training_noise(double own_sd);
+  double noise_variance(const Units& units, std::size_t particle, std::size_t action) const;  // σ_a²
+  // σ that the networks are to be trained with, out (M), where their own is own_sd; empty: with that.
+  void training_noise(double own_sd, std::vector<float>& out) const;
 
   void state(Archive& archive);
 
@@ -97,6 +99,7 @@ class LastLayers {
   void draw(std::size_t first);                         // z anew, of actions from `first` on
   void show(std::size_t particle, std::size_t action);  // what drawn_ holds of a regression
   void show_spread(const Units& units);
+  double noise_variance(double shared, double doubt, std::size_t particle, std::size_t action) const;
 
   LastLayerConfig config_;
   Address address_;
@@ -106,8 +109,7 @@ class LastLayers {
   Matrix<double> draws_;                               // (M·K,F) z
   DrawnLayers drawn_;
   std::uint32_t fits_ = 0;
-  std::vector<RegressionSums> sums_;   // (K) scratch of fit()
-  std::vector<float> training_noise_;  // (M) scratch
+  std::vector<RegressionSums> sums_;  // (K) scratch of fit()
 };
 
 }  // namespace pits

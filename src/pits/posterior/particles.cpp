@@ -158,6 +158,30 @@ void ParticlePosterior::train_step(std::span<const float> noise_sd) {
   mover_.step(theta_, score_);
 }
 
+Forces ParticlePosterior::forces(std::span<const float> noise_sd) const {
+  constexpr std::size_t most = 4096;
+  if (history_.size() == 0) throw failed("forces: no observation yet");
+  Minibatch batch;
+  if (history_.size() <= most && config_.discount == 1.0) {
+    history_.all(batch);
+  } else {
+    Address address = address_;
+    address.purpose = Purpose::diagnostics;
+    address.step = static_cast<std::uint32_t>(steps_done());
+    Stream draws(address);
+    history_.sample(draws, most, batch);
+  }
+  units_.apply(batch);
+  batch.sparse.find(batch.contexts);
+  const auto trained = config_.batch == 0 ? history_.size() : static_cast<std::size_t>(config_.batch);
+  batch.likelihood_scale = likelihood_scale(config_, history_.weight(), trained) * static_cast<float>(trained) /
+                           static_cast<float>(batch.size());
+  Network::Workspace workspace;
+  Matrix<float> score(theta_.rows(), theta_.cols());
+  model_.score(theta_, batch, workspace, score, anchors_, noise_sd);
+  return mover_.flow().forces(theta_, score);
+}
+
 // A particle's score is its own affair: its bits are the same whichever thread computes it.
 void ParticlePosterior::score_particles(std::span<const float> noise_sd) {
   const bool marked = batch_.weights.size() > 0 || batch_.offsets.size() > 0;  // rows of all particles

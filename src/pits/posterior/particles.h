@@ -69,6 +69,9 @@ class ParticlePosterior {
   double discount() const { return config_.discount; }
   ParticlesView particles() const { return theta_; }
   std::int64_t steps_done() const { return mover_.steps_done(); }
+  // What would move the particles in the next step, with the score of all observations instead of a minibatch's, or
+  // of 4096 of them where there are more. Needs at least one observation.
+  Forces forces(std::span<const float> noise_sd = {}) const;
 
   void state(Archive& archive) { archive(history_, units_, mover_, theta_, anchors_); }
 

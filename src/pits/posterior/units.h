@@ -55,6 +55,7 @@ class Units {
   std::span<const float> context(std::span<const float> x) const;
   double reward(double r) const { return standardised() ? (r - scale_.mean) / scale_.sd : r; }
   double reward_width(double width) const { return standardised() ? width / scale_.sd : width; }
+  double raw_width(double width) const { return standardised() ? width * scale_.sd : width; }
   double raw_reward(double r) const { return standardised() ? scale_.mean + r * scale_.sd : r; }
   void apply(Minibatch& batch) const;
 

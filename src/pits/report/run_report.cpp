@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "pits/report/health_report.h"
 #include "pits/report/page.h"
-#include "pits/report/text_table.h"
 #include "pits/version.h"
 
 namespace pits {
@@ -24,6 +24,10 @@ std::string mean_and_error(const Statistics& s) {
   return std::isnan(s.se) ? fmt::format("{:.2f}", s.mean) : fmt::format("{:.2f} ± {:.2f}", s.mean, s.se);
 }
 
+double microseconds(double seconds, std::size_t rounds) { return 1e6 * seconds / static_cast<double>(rounds); }
+
+std::string number_or_nothing(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
+
 // µs a round, over all environments.
 std::string cost(const Plan& plan, const std::vector<SummaryRow>& rows, const std::string& agent) {
   double seconds = 0.0;
@@ -33,7 +37,7 @@ std::string cost(const Plan& plan, const std::vector<SummaryRow>& rows, const st
     seconds += row.seconds;
     rounds += row.curve_rounds.back() * plan.realizations();
   }
-  return std::isnan(seconds) ? "-" : fmt::format("{:.1f}", 1e6 * seconds / static_cast<double>(rounds));
+  return std::isnan(seconds) ? "-" : fmt::format("{:.1f}", microseconds(seconds, rounds));
 }
 
 }  // namespace
@@ -77,6 +81,24 @@ std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, 
     const std::size_t rounds = row_of(rows, agents.front(), environments[i]).curve_rounds.back();
     if (rounds < plan.steps()) table += fmt::format("{}: ends after {} rounds\n", environments[i], rounds);
     if (!remarks[i].empty()) table += fmt::format("{}: {}\n", environments[i], remarks[i]);
+  }
+  return table;
+}
+
+std::string run_text(const Plan& plan, const std::vector<SummaryRow>& rows, bool colour) {
+  return regret_table(plan, rows, colour) + health_text(plan, rows);
+}
+
+TextTable cost_table(const Plan& plan, const std::vector<SummaryRow>& rows) {
+  TextTable table{.header = {"agent", "environment", "cpu_us_per_round", "normalized_regret_mean",
+                             "normalized_regret_se", "realizations", "rounds"},
+                  .rows = {}};
+  for (const SummaryRow& row : rows) {
+    const std::size_t rounds = row.curve_rounds.back();
+    table.rows.push_back({row.agent, row.environment,
+                          number_or_nothing(microseconds(row.seconds, rounds * plan.realizations())),
+                          number_or_nothing(row.normalized_regret.mean), number_or_nothing(row.normalized_regret.se),
+                          fmt::format("{}", plan.realizations()), fmt::format("{}", rounds)});
   }
   return table;
 }
@@ -127,6 +149,7 @@ void write_outcome(const RunDirectory& directory, const Plan& plan, const std::v
   std::string lines;
   for (const SummaryRow& row : rows) lines += summary_line(plan, row, false).dump() + "\n";
   write_file_atomically(directory.path() / "summary.jsonl", lines);
+  write_file_atomically(directory.path() / "cost.csv", as_csv(cost_table(plan, rows)));
   write_file_atomically(directory.path() / "report.html", run_page(plan, rows, read_origin(directory.path())));
 }
 
