@@ -22,11 +22,16 @@ struct Change {
   float context = 1.0F, reward = 1.0F;  // factors
 };
 
-// Actions of 120 rounds of a problem whose contexts and rewards are stretched.
-std::vector<Action> actions(const PiTsConfig& config, const Change& change) {
+struct Played {
+  std::vector<Action> actions;
+  std::vector<float> particles;  // at the end
+};
+
+// 120 rounds of a problem whose contexts and rewards are stretched.
+Played play(const PiTsConfig& config, const Change& change) {
   const AgentSetup setup{.context_size = 3, .actions = 3, .seed = 8};
   PiTs agent(config, setup);
-  std::vector<Action> played;
+  Played played;
   for (std::uint32_t t = 0; t < 120; ++t) {
     Stream stream({.seed = 1, .purpose = Purpose::environment_context, .step = t});
     std::vector<float> x(3);
@@ -36,10 +41,14 @@ std::vector<Action> actions(const PiTsConfig& config, const Change& change) {
     const Action a = agent.choose({.x = x, .id = t}).action;
     const Feedback event{.x = x, .action = a, .reward = change.reward * rewards[a], .id = t};
     agent.learn({&event, 1});
-    played.push_back(a);
+    played.actions.push_back(a);
   }
+  const std::span<const float> theta = agent.posterior().particles().flat();
+  played.particles.assign(theta.begin(), theta.end());
   return played;
 }
+
+std::vector<Action> actions(const PiTsConfig& config, const Change& change) { return play(config, change).actions; }
 
 // Powers of two change exponents only, so the decisions are the same to the bit.
 TEST(PiTsAuto, TheUnitsOfContextsAndRewardsDoNotMatter) {
@@ -50,6 +59,17 @@ TEST(PiTsAuto, TheUnitsOfContextsAndRewardsDoNotMatter) {
   PiTsConfig raw = small_auto();
   raw.posterior.units = UnitsKind::raw;
   EXPECT_NE(actions(raw, {.reward = 1.0F / 4096.0F}), actions(raw, {}));
+}
+
+TEST(PiTsAuto, NetworksTrainWithTheNoiseOfTheLastLayersWhereThatIsLarger) {
+  const auto with = [](double noise_sd, bool train_noise) {
+    PiTsConfig c = small_auto();
+    c.posterior.model.noise_sd = noise_sd;
+    c.last_layer.train_noise = train_noise;
+    return play(c, {}).particles;
+  };
+  EXPECT_EQ(with(100.0, true), with(100.0, false));
+  EXPECT_NE(with(0.01, true), with(0.01, false));
 }
 
 TEST(PiTsAuto, TrainsDenselyEarlyAndSparselyLate) {

@@ -23,8 +23,9 @@ TEST(AloneLayers, AFitAndLaterObservationsAreThoseOfTheDoubleReference) {
 
 // What decisions see: clamped means, own noise, the doubt of the reward scale.
 TEST(AloneLayers, ValuesAreTheCpus) {
-  for (const Case& c : shapes()) {
+  for (Case c : shapes()) {
     for (const float scale : {1.0F, 0.05F}) {  // rewards that differ by less than they are large leave a doubt
+      c.config.last_layer.optimistic = scale < 1.0F;
       Setting s(c, 3 * c.d + c.K);
       add_signal(c, s);
       for (float& r : s.rewards) r = 3.0F + scale * (r - 3.0F);

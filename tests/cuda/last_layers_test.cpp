@@ -124,6 +124,7 @@ TEST(CardLastLayers, DecisionsAreTheCpus) {
     Case c{"decisions", pi_ts_preset("fast"), 12, 5, 6, 300};
     c.config.posterior.optimizer.step = 1e-12;
     c.config.floor = floor;
+    c.config.last_layer.optimistic = floor > 0.0;
     Setting s(c, 17);
     add_signal(c, s);
     Lockstep lockstep(settings_of(c), s.realization, c.seen);

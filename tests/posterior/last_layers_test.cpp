@@ -170,6 +170,58 @@ TEST(LastLayers, DoubtTheScaleOfRewardsThatHaveHardlyVaried) {
   EXPECT_LT(spread(wide), 0.3 * 50.0);
 }
 
+TEST(LastLayers, TheDoubtIsAMultipleOfHowLargeRewardsAre) {
+  auto data = linear_data(20, d, K, 3);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i].reward = 100.0 + static_cast<double>(i % 2);
+  const auto variance = [&](double doubt) {
+    const Learned l(small(2), {.kind = LastLayerKind::exact, .exploration = 1.0, .doubt = doubt}, data);
+    return static_cast<double>(l.layers.drawn().spread(1, 0)) * l.layers.drawn().spread(1, 0);
+  };
+  const double none = variance(0.0), once = variance(1.0), thrice = variance(3.0);
+  EXPECT_GT(once, none);
+  EXPECT_NEAR(thrice - none, 9.0 * (once - none), 1e-5 * thrice);
+}
+
+// Of the same draws, those above the mean stay, and the others are the mean.
+TEST(LastLayers, OptimisticDrawsAreNotBelowTheMean) {
+  const auto data = linear_data(40, d, K, 3);
+  const auto values = [&](double exploration, bool optimistic) {
+    const Learned l(small(6), {.kind = LastLayerKind::exact, .exploration = exploration, .optimistic = optimistic},
+                    data);
+    const std::vector<float> z = {0.3F, -0.4F, 0.2F};
+    Network::Workspace w;
+    Matrix<float> out(6, K);
+    for (std::size_t i = 0; i < 6; ++i) {
+      l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, w, out.row(i));
+    }
+    return out;
+  };
+  const Matrix<float> mean = values(0.0, false), drawn = values(1.0, false), upwards = values(1.0, true);
+  int below = 0;
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    EXPECT_EQ(upwards.data()[i], std::max(mean.data()[i], drawn.data()[i]));
+    below += drawn.data()[i] < mean.data()[i] ? 1 : 0;
+  }
+  EXPECT_GT(below, 0);
+}
+
+TEST(LastLayers, NetworksAreTrainedWithTheirNoiseWhereThatIsLarger) {
+  const auto data = linear_data(60, d, K, 7);
+  const auto noise = [&](bool train_noise, double own_sd) {
+    const Learned l(small(3), {.kind = LastLayerKind::exact, .train_noise = train_noise}, data);
+    std::vector<float> sd;
+    l.layers.training_noise(own_sd, sd);
+    return sd;
+  };
+  EXPECT_TRUE(noise(false, 0.01).empty());
+  EXPECT_EQ(noise(true, 7.0), std::vector<float>(3, 7.0F));
+  const Learned l(small(3), {.kind = LastLayerKind::exact}, data);
+  const std::vector<float> found = noise(true, 1e-6);
+  ASSERT_EQ(found.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_FLOAT_EQ(found[i] * found[i], static_cast<float>(l.layers.noise_variance(i)));
+}
+
 TEST(LastLayers, NewActionsStartFromThePriorAndTheOthersStay) {
   const auto data = linear_data(40, d, K, 5);
   Learned l(small(3), {.kind = LastLayerKind::exact}, data);

@@ -77,6 +77,27 @@ TEST(ParticlePosterior, SpreadOverThreadsHasTheSameBits) {
   }
 }
 
+// Independent particles do not see each other: particle i with a noise of its own is that of a posterior whose
+// particles all have it.
+TEST(ParticlePosterior, ParticlesTrainWithTheNoiseTheyAreGiven) {
+  ParticleConfig config = tiny(FlowKind::ensemble, Rule::adam);
+  const std::vector<float> noise = {0.2F, 0.5F, 1.0F, 3.0F};
+  const auto trained = [&](std::span<const float> given, int threads) {
+    const SpreadScope spread(threads);
+    ParticlePosterior posterior = posterior_after(config, 40, 0);
+    posterior.train(6, given);
+    return numbers(posterior);
+  };
+  const std::vector<float> own = trained(noise, 1);
+  EXPECT_EQ(trained(noise, 3), own);
+  const std::size_t P = own.size() / noise.size();
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    config.model.noise_sd = noise[i];
+    const std::vector<float> same = trained({}, 1);
+    EXPECT_TRUE(std::equal(own.begin() + i * P, own.begin() + (i + 1) * P, same.begin() + i * P)) << i;
+  }
+}
+
 TEST(ParticlePosterior, OtherSeedsAndRealizationsStartAndTrainOtherwise) {
   const ParticleConfig config = tiny(FlowKind::svgd);
   for (const int steps : {0, 3}) {

@@ -87,7 +87,8 @@ NeuralLinearConfig neural_linear_preset(std::string_view name) {
     c.networks = particles.posterior;
     c.prior = {.lambda = 1.0, .a0 = 2.0, .b0 = 0.3};
     c.train_every = particles.train_every;
-    c.train_steps = particles.train_steps;
+    c.networks.model.noise_sd = 0.5;
+    c.train_steps = 40;
     return c;
   }
   c.networks.optimizer.restart = name == "showdown-reset";

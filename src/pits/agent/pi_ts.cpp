@@ -61,14 +61,14 @@ Fields fields(PiTsConfig& c) {
       .add("floor_decay", c.floor_decay, "the share falls with the rounds: floor/(1 + floor_decay·t)", at_least(0));
 }
 
-// In standardised units: a network of prior precision fan-in predicts rewards of about variance 1, with noise of
-// standard deviation ½.
+// In standardised units: a network of prior precision fan-in predicts rewards of about variance 1. Its noise is at
+// least 0.7 of their standard deviation in training, so that noisy rewards are not fitted (docs/regret.md).
 PiTsConfig auto_preset() {
   PiTsConfig c;
   c.posterior.units = UnitsKind::standardised;
   c.posterior.flow.kind = FlowKind::blob;
-  c.posterior.model.noise_sd = 0.5;
-  c.posterior.optimizer = {.rule = Rule::adam, .step = 1e-3, .schedule = Schedule::inverse, .decay = 0.0045};
+  c.posterior.model.noise_sd = 0.7;
+  c.posterior.optimizer = {.rule = Rule::adam, .step = 1e-3, .schedule = Schedule::inverse, .decay = 0.003};
   c.posterior.batch = 256;
   c.last_layer.kind = LastLayerKind::exact;
   c.last_layer.train_noise = true;

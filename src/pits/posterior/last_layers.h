@@ -26,9 +26,9 @@ struct EnumNames<LastLayerKind> {
 
 struct LastLayerConfig {
   LastLayerKind kind = LastLayerKind::trained;
-  double exploration = 0.3;  // κ: how far draws lie from the mean, in posterior standard deviations
-  double doubt = 1.0;        // of the rewards' scale while it is not known; 1: others may be as large as those seen
-  double noise_shape = 2.0;  // a0, b0 of the inverse-gamma prior of the noise variance
+  double exploration = 0.25;  // κ: how far draws lie from the mean, in posterior standard deviations
+  double doubt = 4.0;         // of the rewards' scale while it is not known; 1: others may be as large as those seen
+  double noise_shape = 2.0;   // a0, b0 of the inverse-gamma prior of the noise variance
   double noise_scale = 0.3;
   int linear_inputs = 64;    // contexts of at most this many numbers are features too
   bool optimistic = false;   // draws below the mean count as the mean (May et al. 2012)
