@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pits/agent/catalogue.h"
+#include "pits/agent/lin_ts.h"
 #include "pits/agent/pi_ts.h"
 
 namespace pits::test {
@@ -70,6 +72,35 @@ TEST(PiTsAuto, NetworksTrainWithTheNoiseOfTheLastLayersWhereThatIsLarger) {
   };
   EXPECT_EQ(with(100.0, true), with(100.0, false));
   EXPECT_NE(with(0.01, true), with(0.01, false));
+}
+
+std::unique_ptr<Agent> by_name(const std::string& spec) {
+  return find_recipe(agent_catalogue(), "agent", parse_spec(spec))->make({.context_size = 3, .actions = 3, .seed = 8});
+}
+
+// Rewards are lines, far from 0 and wide: after 300 rounds particles know which is highest, but near where they
+// cross.
+TEST(LinTsAuto, FindsTheHighestLineInAnyUnits) {
+  const std::unique_ptr<Agent> agent = by_name("lin-ts:auto");
+  int far_off = 0;
+  for (std::uint32_t t = 0; t < 400; ++t) {
+    Stream stream({.seed = 2, .purpose = Purpose::environment_context, .step = t});
+    std::vector<float> x(3);
+    for (float& v : x) v = 50.0F + 0.1F * static_cast<float>(stream.normal());
+    const float u = 10.0F * (x[0] - 50.0F), v = 10.0F * (x[1] - 50.0F);
+    const std::vector<float> rewards = {4000.0F + 100.0F * u, 4000.0F - 100.0F * u, 4000.0F + 100.0F * v};
+    const Action a = agent->choose({.x = x, .id = t}).action;
+    const Feedback event{.x = x, .action = a, .reward = rewards[a], .id = t};
+    agent->learn({&event, 1});
+    if (t >= 300 && rewards[a] < *std::ranges::max_element(rewards) - 20.0F) ++far_off;
+  }
+  EXPECT_LE(far_off, 3);  // of 100
+}
+
+TEST(LinTsAuto, TheDefaultIsThePublishedOne) {
+  EXPECT_NE(dynamic_cast<LinTs*>(by_name("lin-ts").get()), nullptr);
+  EXPECT_NE(dynamic_cast<LinTs*>(by_name("lin-ts:showdown,lambda=0.5").get()), nullptr);
+  EXPECT_NE(dynamic_cast<PiTs*>(by_name("lin-ts:auto,exploration=1").get()), nullptr);
 }
 
 TEST(PiTsAuto, TrainsDenselyEarlyAndSparselyLate) {

@@ -15,7 +15,7 @@ const std::vector<BadInput> names = {
     {"FarAgent", "run --agent oracle --env linear", bad, {"agent 'oracle'", "Known: pi-ts, feature-ts"}},
     {"Environment", "run --agent lin-ts --env whel", bad, {"environment 'whel'", "did you mean 'wheel'"}},
     {"Preset", "run --agent pi-ts:relased --env linear", bad, {"'relased'", "did you mean 'released'"}},
-    {"PresetOfNone", "run --agent lin-ts:paper --env linear", bad, {"'lin-ts' has no presets", "'paper'"}},
+    {"PresetOfNone", "run --agent lin-ucb:paper --env linear", bad, {"'lin-ucb' has no presets", "'paper'"}},
     {"EmptyPreset", "run --agent pi-ts: --env linear", bad, {"'pi-ts:'", "no preset"}},
     {"Field", "run --agent pi-ts,particle=5 --env linear", bad, {"'pi-ts'", "did you mean 'particles'"}},
     {"FieldOfEnvironment", "run --agent lin-ts --env wheel,dleta=1", bad, {"'wheel'", "did you mean 'delta'"}},

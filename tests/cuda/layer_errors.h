@@ -113,7 +113,7 @@ inline void expect_small(const Errors& e, const std::string& name) {
 inline RewardUnits reward_units(const CpuLayers& cpu) {
   const RewardScale& scale = cpu.posterior.units().reward_scale();
   const bool raw = cpu.c.config.posterior.units == UnitsKind::raw;
-  return {raw ? 0.0 : scale.mean, raw ? 1.0 : scale.sd, scale.low, scale.high, scale.size};
+  return {raw ? 0.0 : scale.mean, raw ? 1.0 : scale.sd, scale.low, scale.high, scale.size, scale.sd};
 }
 
 }  // namespace pits::cuda

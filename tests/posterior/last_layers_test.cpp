@@ -156,7 +156,7 @@ TEST(LastLayers, MeansStayNearTheRewardsSeen) {
   EXPECT_TRUE(reached) << "no particle leaves the rewards seen, so this shows nothing";
 }
 
-// Rewards of 100 and 101: before they have differed by as much as they are large, draws are as wide as that.
+// Rewards of 100 and 101: before they have differed by as much as they are large, draws are wide.
 TEST(LastLayers, DoubtTheScaleOfRewardsThatHaveHardlyVaried) {
   auto data = linear_data(20, d, K, 3);
   for (std::size_t i = 0; i < data.size(); ++i) data[i].reward = 100.0 + static_cast<double>(i % 2);
@@ -166,8 +166,9 @@ TEST(LastLayers, DoubtTheScaleOfRewardsThatHaveHardlyVaried) {
   const auto spread = [](const Learned& l) {
     return l.layers.drawn().spread(0, 0) * l.posterior.units().reward_scale().sd;
   };
-  EXPECT_GT(spread(narrow), 0.3 * 50.0);
-  EXPECT_LT(spread(wide), 0.3 * 50.0);
+  const double pairs = 0.5 * narrow.layers.regression(0, 0).n(), sd = narrow.posterior.units().reward_scale().sd;
+  EXPECT_GT(spread(narrow), 0.25 * 32.0 * sd * std::sqrt(1.0 / (1.0 + pairs)));
+  EXPECT_LT(spread(wide), 0.25 * wide.posterior.units().reward_scale().sd * 2.0);
 }
 
 TEST(LastLayers, TheDoubtIsAMultipleOfHowLargeRewardsAre) {
@@ -177,9 +178,14 @@ TEST(LastLayers, TheDoubtIsAMultipleOfHowLargeRewardsAre) {
     const Learned l(small(2), {.kind = LastLayerKind::exact, .exploration = 1.0, .doubt = doubt}, data);
     return static_cast<double>(l.layers.drawn().spread(1, 0)) * l.layers.drawn().spread(1, 0);
   };
-  const double none = variance(0.0), once = variance(1.0), thrice = variance(3.0);
-  EXPECT_GT(once, none);
-  EXPECT_NEAR(thrice - none, 9.0 * (once - none), 1e-5 * thrice);
+  // Rewards of 100 and 101 have a standard deviation of 1/2, and the doubt is 99.5 of their own units: 1/20 of it
+  // is 9.95 standard deviations, and all of it far above 32.
+  const double none = variance(0.0), little = variance(0.05), thrice = variance(0.15);
+  EXPECT_GT(little, none);
+  EXPECT_NEAR(thrice - none, 9.0 * (little - none), 1e-5 * thrice);
+  const double most = variance(1.0);
+  EXPECT_NEAR(most - none, (32.0 / 9.95) * (32.0 / 9.95) * (little - none), 1e-3 * most);
+  EXPECT_EQ(variance(4.0), most);
 }
 
 // Of the same draws, those above the mean stay, and the others are the mean.

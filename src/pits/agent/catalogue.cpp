@@ -46,6 +46,18 @@ std::vector<Preset> with_auto(std::vector<Preset> presets) {
   return presets;
 }
 
+// As published, or with what pi-ts:auto does for networks, on the contexts themselves.
+AgentEntry linear_ts() {
+  AgentEntry entry = agent<LinTs, LinTsConfig>(
+      "lin-ts", "linear Thompson sampling with exact posteriors",
+      {{"showdown", "as Riquelme et al. (2018) set it"}, {"auto", "units, evidence and draws of pi-ts:auto"}});
+  const AgentEntry scaled = agent<PiTs, PiTsConfig>("lin-ts", "", {}, linear_auto_preset);
+  entry.recipe = [published = entry.recipe, scaled = scaled.recipe](std::string_view preset) {
+    return preset == "auto" ? scaled(preset) : published(preset);
+  };
+  return entry;
+}
+
 }  // namespace
 
 // To add an agent: one file, one line here, one test.
@@ -60,7 +72,7 @@ const std::vector<AgentEntry>& agent_catalogue() {
       agent<FeatureTs, FeatureTsConfig>("feature-ts", "pi-ts over the features of contexts and actions together",
                                         {{"paper", "particles as pi-ts:paper moves them, no forced pulls"}},
                                         feature_ts_preset),
-      agent<LinTs, LinTsConfig>("lin-ts", "linear Thompson sampling with exact posteriors"),
+      linear_ts(),
       agent<BernoulliTs, BernoulliTsConfig>("bernoulli-ts", "context-free Thompson sampling, Beta posteriors"),
       agent<GaussianTs, GaussianTsConfig>("gaussian-ts",
                                           "context-free Thompson sampling, normal-inverse-gamma posteriors"),

@@ -35,7 +35,8 @@ PiTsConfig independent_particles(int particles, std::string_view preset) {
   c.posterior.particles = particles;
   c.posterior.flow.kind = FlowKind::ensemble;
   c.last_layer = {};
-  c.posterior.model.noise_sd = 0.3;  // of 0.3, 0.5 and 1 the best without exact last layers
+  c.posterior.model.noise_sd = 0.5;
+  c.posterior.optimizer.decay = 0.0045;
   return c;
 }
 

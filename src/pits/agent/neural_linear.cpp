@@ -87,8 +87,7 @@ NeuralLinearConfig neural_linear_preset(std::string_view name) {
     c.networks = particles.posterior;
     c.prior = {.lambda = 1.0, .a0 = 2.0, .b0 = 0.3};
     c.train_every = particles.train_every;
-    c.networks.model.noise_sd = 0.5;
-    c.train_steps = 40;
+    c.train_steps = 40;  // of 20 and 40 the better
     return c;
   }
   c.networks.optimizer.restart = name == "showdown-reset";

@@ -87,6 +87,15 @@ PiTsConfig fast_preset() {
   return c;
 }
 
+PiTsConfig linear_auto_preset(std::string_view) {
+  PiTsConfig c = auto_preset();
+  c.posterior.model.kind = ModelKind::linear;
+  c.posterior.flow.kind = FlowKind::ensemble;
+  c.last_layer.exploration = 0.3;  // of 0.3 and 1 the better
+  c.train_steps = 1;
+  return c;
+}
+
 PiTsConfig pi_ts_preset(std::string_view name) {
   if (name == "auto") return auto_preset();
   if (name == "fast") return fast_preset();

@@ -27,6 +27,10 @@ Fields fields(PiTsConfig& config);
 // `paper`: Eq. 6 with the likelihood scaled by t/B. `released`: the authors' code, which made the paper's table.
 PiTsConfig pi_ts_preset(std::string_view name);
 
+// lin-ts:auto, regressions on the contexts: particles of a linear model with exact last layers differ by their draws
+// alone, and nothing else is trained.
+PiTsConfig linear_auto_preset(std::string_view name);
+
 // Rounds between the training after round t and the next.
 std::uint64_t training_interval(const PiTsConfig& config, std::uint64_t t);
 

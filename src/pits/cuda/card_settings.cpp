@@ -104,6 +104,7 @@ LastLayerSettings last_layer_settings(const LastLayerConfig& c, const Network& n
                       .noise_scale = c.noise_scale,
                       .margin = LastLayerRules::margin,
                       .doubt = c.doubt,
+                      .most_doubt = LastLayerRules::most_doubt,
                       .doubt_weight = LastLayerRules::doubt_weight,
                       .own_weight = LastLayerRules::own_weight,
                       .optimistic = c.optimistic,

@@ -94,7 +94,8 @@ PITS_CARD_CALL double noise_variance(const Team& team, const LastLayerSettings& 
 // κσ of an action; `shared` is the noise variance of all.
 PITS_CARD_CALL inline double spread(const LastLayerSettings& s, const RewardUnits& units,
                                     const RegressionTotals& totals, double shared) {
-  const double doubt = s.doubt * fmax(0.0, units.size - (units.high - units.low)) / units.sd;
+  const double unseen = s.doubt * fmax(0.0, units.size - (units.high - units.low));
+  const double doubt = fmin(unseen, s.most_doubt * units.spread) / units.sd;
   const double pairs = 0.5 * totals.n;
   const double own = (s.own_weight * shared + totals.misfit) / (s.own_weight + pairs);
   const double faded = doubt * doubt * s.doubt_weight / (s.doubt_weight + pairs);

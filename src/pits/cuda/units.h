@@ -51,6 +51,7 @@ struct RewardUnits {
   double mean = 0.0, sd = 1.0;
   double low = 0.0, high = 0.0;  // the least and the largest so far
   double size = 0.0;             // root of the mean square
+  double spread = 1.0;           // standard deviation
 };
 
 PITS_CARD_CALL inline float in_units(float reward, const RewardUnits& u) {
@@ -65,6 +66,7 @@ PITS_CARD_CALL inline RewardUnits settled(const RewardMoments& r, double count, 
   u.low = r.low;
   u.high = r.high;
   u.size = sqrt(mean * mean + variance);
+  u.spread = scale_of(variance);
   return u;
 }
 

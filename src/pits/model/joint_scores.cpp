@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pits/core/kernels.h"
+#include "pits/model/layer_kernels.h"
 #include "pits/model/layer_views.h"
 
 namespace pits {
@@ -27,8 +28,15 @@ void context_part(const Layer& first, std::span<const float> theta, std::span<co
                          MatrixView<float>(out.data(), out.size(), 1));
 }
 
-void fill_rows(MatrixView<float> block, std::span<const float> column) {
-  for (std::size_t o = 0; o < block.rows(); ++o) std::ranges::fill(block.row(o), column[o]);
+// out(j,a) = z(a,j), a cache line of every row of `out` at a time.
+void turn(ConstMatrixView<float> z, MatrixView<float> out) {
+  constexpr std::size_t line = 16;
+  for (std::size_t first = 0; first < z.rows(); first += line) {
+    const std::size_t last = std::min(first + line, z.rows());
+    for (std::size_t j = 0; j < z.cols(); ++j) {
+      for (std::size_t a = first; a < last; ++a) out(j, a) = z(a, j);
+    }
+  }
 }
 
 // The outputs of one particle for the n actions of a tile.
@@ -38,16 +46,15 @@ std::span<const float> tile_scores(const Network& network, std::span<const float
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const MatrixView<float> z = s.values[l].view().columns(0, n);
     ConstMatrixView<float> weights = weights_of(layers[l], theta);
-    if (l == 0) {
-      fill_rows(z, shared);
-      weights = weights.columns(context_size, layers[0].inputs - context_size);
-      add_product(plain(weights), std::as_const(s.features).view().columns(0, n), z);
+    if (l == 0) weights = weights.columns(context_size, layers[0].inputs - context_size);
+    const std::span<const float> biases = l == 0 ? shared : theta.subspan(layers[l].biases, layers[l].outputs);
+    const ConstMatrixView<float> input = std::as_const(l == 0 ? s.features : s.values[l - 1]).view().columns(0, n);
+    if (l + 1 < layers.size()) {
+      activated_layer(network.activation(), plain(weights), biases, input, z);
     } else {
-      fill_rows(z, theta.subspan(layers[l].biases, layers[l].outputs));
-      add_product(plain(weights), std::as_const(s.values[l - 1]).view().columns(0, n), z);
+      std::ranges::fill(z.row(0), biases[0]);  // one output: the reward
+      add_product(plain(weights), input, z);
     }
-    if (l + 1 == layers.size()) break;
-    activate(network.activation(), s.values[l].flat());
   }
   return std::as_const(s.values.back()).row(0).first(n);
 }
@@ -65,9 +72,7 @@ void joint_scores(const Network& network, ParticlesView theta, std::span<const f
   for (std::size_t i = 0; i < theta.rows(); ++i) context_part(first, theta.row(i), x, shared.row(i));
   for (std::size_t start = 0; start < z.rows(); start += tile) {
     const std::size_t n = std::min(tile, z.rows() - start);
-    for (std::size_t a = 0; a < n; ++a) {
-      for (std::size_t j = 0; j < z.cols(); ++j) s.features(j, a) = z(start + a, j);
-    }
+    turn(z.row_block(start, n), s.features);
     for (std::size_t i = 0; i < theta.rows(); ++i) {
       std::ranges::copy(tile_scores(network, theta.row(i), x.size(), shared.row(i), n, s),
                         out.row(i).begin() + static_cast<std::ptrdiff_t>(start));

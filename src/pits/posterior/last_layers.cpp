@@ -8,15 +8,6 @@
 namespace pits {
 namespace {
 
-// The bounds are those of the search that chose the other settings (docs/regret.md).
-CoefficientGroup group(std::size_t first, std::size_t count, double low, double high, double start) {
-  return {.first = static_cast<Eigen::Index>(first),
-          .count = static_cast<Eigen::Index>(count),
-          .precision = start,
-          .low = low,
-          .high = high};
-}
-
 // The features of a batch as rows, and its rewards as the last one: (F+1,B).
 void feature_rows(ConstMatrixView<float> units, ConstMatrixView<float> inputs, const Minibatch& batch,
                   PaddedMatrix<float>& rows) {
@@ -54,44 +45,11 @@ void add_products(ConstMatrixView<float> products, RegressionSums& sums) {
 // By how much rewards of the size of those seen may differ beyond what has been seen, in the networks' units.
 double doubt_of(const Units& units, double weight) {
   const RewardScale& scale = units.reward_scale();
-  return weight * units.reward_width(std::max(0.0, scale.size - (scale.high - scale.low)));
+  const double unseen = weight * std::max(0.0, scale.size - (scale.high - scale.low));
+  return units.reward_width(std::min(unseen, LastLayerRules::most_doubt * scale.sd));
 }
 
 }  // namespace
-
-const std::vector<std::string>& EnumNames<LastLayerKind>::names() {
-  static const std::vector<std::string> names = {"trained", "exact"};
-  return names;
-}
-
-Fields fields(LastLayerConfig& c) {
-  return Fields{}
-      .add("last_layer", c.kind, "trained with the network, or exact: a Bayesian regression for every action")
-      .add("exploration", c.exploration, "exact last layer: spread of its draws, in posterior standard deviations",
-           at_least(0))
-      .add("doubt", c.doubt,
-           "exact last layer: how large rewards may be while their scale is not known; 1: as those seen", at_least(0))
-      .add("noise_shape", c.noise_shape, "exact last layer: shape of the inverse-gamma prior of the noise variance",
-           above(0))
-      .add("noise_scale", c.noise_scale, "its scale, in the networks' units", above(0))
-      .add("linear_inputs", c.linear_inputs, "exact last layer: contexts of at most this many numbers are features too",
-           at_least(0))
-      .add("optimistic", c.optimistic, "exact last layer: draws below the mean count as the mean")
-      .add("train_noise", c.train_noise,
-           "exact last layer: networks are trained with its noise where that is above noise_sd");
-}
-
-bool inputs_are_features(const LastLayerConfig& config, const Network& network) {
-  return network.layers().size() > 1 && network.inputs() <= static_cast<std::size_t>(config.linear_inputs);
-}
-
-std::vector<CoefficientGroup> coefficient_groups(const LastLayerConfig& config, const Network& network) {
-  const std::size_t units = network.features(), inputs = inputs_are_features(config, network) ? network.inputs() : 0;
-  std::vector<CoefficientGroup> groups = {group(0, units, 0.125, 512.0, 1.0)};
-  if (inputs > 0) groups.push_back(group(units, inputs, 2.5e-4, 4096.0, 16.0));
-  groups.push_back(group(units + inputs, 1, 0.125, 512.0, 1.0));
-  return groups;
-}
 
 void DrawnLayers::values(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
                          Network::Workspace& w, std::span<float> out) const {
@@ -123,10 +81,10 @@ LastLayers::LastLayers(const LastLayerConfig& config, const ParticlePosterior& p
   drawn_.optimistic = config.optimistic;
   features_ = network.features() + (drawn_.inputs ? network.inputs() : 0) + 1;
   const std::vector<CoefficientGroup> groups = coefficient_groups(config, network);
-  groups_.assign(M, groups);
+  groups_.assign(network.layers().size() > 1 ? M : 1, groups);
   const auto F = static_cast<Eigen::Index>(features_);
   sums_.assign(K, RegressionSums(F));
-  regressions_.assign(M * K, fresh(groups));
+  regressions_.assign(groups_.size() * K, fresh(groups));
   draws_ = Matrix<double>(M * K, features_);
   drawn_.mean = Matrix<float>(M * K, features_);
   drawn_.deviation = drawn_.mean;
@@ -152,8 +110,8 @@ void LastLayers::observe(const ParticlePosterior& posterior, const Observation& 
     if (drawn_.inputs) next = std::ranges::copy(x, next).out;
     *next = 1.0;
     regressions_[i * K + observation.action].observe(features, reward);
-    show(i, observation.action);
   }
+  for (std::size_t i = 0; i < particles(); ++i) show(i, observation.action);
   show_spread(posterior.units());
 }
 
@@ -204,7 +162,7 @@ void LastLayers::sum_up(const ParticlePosterior& posterior, std::size_t particle
 
 // Particle by particle. Draws of actions before `first` stay as they are, and those of later ones follow them.
 void LastLayers::draw(std::size_t first) {
-  const std::size_t M = groups_.size(), K = drawn_.actions;
+  const std::size_t M = particles(), K = drawn_.actions;
   address_.step = fits_;
   Stream stream(address_);
   for (std::size_t skipped = M * first * features_; skipped > 0; --skipped) stream.normal();
@@ -218,7 +176,7 @@ void LastLayers::draw(std::size_t first) {
 
 void LastLayers::show(std::size_t particle, std::size_t action) {
   const std::size_t row = particle * drawn_.actions + action;
-  const BayesLinear& regression = regressions_[row];
+  const BayesLinear& regression = this->regression(particle, action);
   thread_local Eigen::VectorXd deviation;
   regression.deviation(Eigen::Map<const Eigen::VectorXd>(draws_.row(row).data(), draws_.cols()), deviation);
   const auto narrowed = [](double x) { return static_cast<float>(x); };
@@ -237,7 +195,7 @@ double LastLayers::noise_variance(std::size_t particle) const {
 }
 
 void LastLayers::training_noise(double own_sd, std::vector<float>& out) const {
-  out.resize(config_.train_noise ? groups_.size() : 0);
+  out.resize(config_.train_noise ? particles() : 0);
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i] = static_cast<float>(std::max(own_sd, std::sqrt(noise_variance(i))));
   }
@@ -258,7 +216,7 @@ double LastLayers::noise_variance(const Units& units, std::size_t particle, std:
 
 void LastLayers::show_spread(const Units& units) {
   const double doubt = doubt_of(units, config_.doubt);
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
+  for (std::size_t i = 0; i < particles(); ++i) {
     const double shared = noise_variance(i);
     for (std::size_t a = 0; a < drawn_.actions; ++a) {
       const double pairs = 0.5 * regression(i, a).n();
@@ -279,8 +237,8 @@ BayesLinear LastLayers::fresh(std::span<const CoefficientGroup> groups) const {
 }
 
 void LastLayers::add_actions(const ParticlePosterior& posterior, std::size_t n) {
-  const std::size_t M = groups_.size(), K = drawn_.actions, F = features_;
-  for (std::size_t i = M; i > 0; --i) {  // from the last particle: places before it stay
+  const std::size_t M = particles(), K = drawn_.actions, F = features_;
+  for (std::size_t i = groups_.size(); i > 0; --i) {  // from the last set: places before it stay
     regressions_.insert(regressions_.begin() + static_cast<std::ptrdiff_t>(i * K), n, fresh(groups_[i - 1]));
   }
   Matrix<double> draws(M * (K + n), F);

@@ -13,47 +13,10 @@
 #include <span>
 #include <vector>
 
-#include "pits/posterior/evidence.h"
+#include "pits/posterior/last_layer_config.h"
 #include "pits/posterior/particles.h"
 
 namespace pits {
-
-enum class LastLayerKind { trained, exact };
-template <>
-struct EnumNames<LastLayerKind> {
-  static const std::vector<std::string>& names();
-};
-
-struct LastLayerConfig {
-  LastLayerKind kind = LastLayerKind::trained;
-  double exploration = 0.25;  // κ: how far draws lie from the mean, in posterior standard deviations
-  double doubt = 4.0;         // of the rewards' scale while it is not known; 1: others may be as large as those seen
-  double noise_shape = 2.0;   // a0, b0 of the inverse-gamma prior of the noise variance
-  double noise_scale = 0.3;
-  int linear_inputs = 64;    // contexts of at most this many numbers are features too
-  bool optimistic = false;   // draws below the mean count as the mean (May et al. 2012)
-  bool train_noise = false;  // networks are trained with the noise found here where it is above their own
-};
-Fields fields(LastLayerConfig& config);
-
-// How means are kept within the rewards, and how spreads of draws are chosen.
-struct LastLayerRules {
-  static constexpr double margin = 0.1;  // of the rewards' range, by which means may leave it
-  // Until rewards have differed by as much as they are large, their scale is not known: others may be of the size of
-  // those seen. That doubt fades as an action is pulled, as the prior of a noise variance that weighs this many pairs
-  // of observations would.
-  static constexpr double doubt_weight = 20.0;
-  // An action whose rewards are noisier than the others' has a noise of its own, which starts from theirs as if this
-  // many pairs of observations had shown it. A quieter one keeps the shared noise: an action that always pays the same
-  // until now would otherwise soon be certain, and one that pays nothing whatever happens would make all others
-  // certain.
-  static constexpr double own_weight = 2.0;
-};
-
-// Whether contexts are features of a network's last layer.
-bool inputs_are_features(const LastLayerConfig& config, const Network& network);
-// The features that share a prior, and how it begins: hidden units, contexts where they are features, 1.
-std::vector<CoefficientGroup> coefficient_groups(const LastLayerConfig& config, const Network& network);
 
 // What decisions need of last layers; a copy of it decides without them.
 struct DrawnLayers {
@@ -82,9 +45,9 @@ class LastLayers {
 
   const DrawnLayers& drawn() const { return drawn_; }
   const BayesLinear& regression(std::size_t particle, std::size_t action) const {
-    return regressions_[particle * drawn_.actions + action];
+    return regressions_[set_of(particle) * drawn_.actions + action];
   }
-  std::span<const CoefficientGroup> groups(std::size_t particle) const { return groups_[particle]; }
+  std::span<const CoefficientGroup> groups(std::size_t particle) const { return groups_[set_of(particle)]; }
   double noise_variance(std::size_t particle) const;  // σ² of the particle's regressions
   double noise_variance(const Units& units, std::size_t particle, std::size_t action) const;  // σ_a²
   // σ that the networks are to be trained with, out (M), where their own is own_sd; empty: with that.
@@ -94,6 +57,9 @@ class LastLayers {
 
  private:
   BayesLinearConfig noise() const { return {.lambda = 1.0, .a0 = config_.noise_shape, .b0 = config_.noise_scale}; }
+  // Particles of a linear model have the same features, and so one set of regressions, S = 1; others S = M.
+  std::size_t set_of(std::size_t particle) const { return groups_.size() == 1 ? 0 : particle; }
+  std::size_t particles() const { return drawn_.spread.rows(); }  // M
   void sum_up(const ParticlePosterior& posterior, std::size_t particle);
   BayesLinear fresh(std::span<const CoefficientGroup> groups) const;
   void draw(std::size_t first);                         // z anew, of actions from `first` on
@@ -104,8 +70,8 @@ class LastLayers {
   LastLayerConfig config_;
   Address address_;
   std::size_t features_;                               // F
-  std::vector<BayesLinear> regressions_;               // (M·K)
-  std::vector<std::vector<CoefficientGroup>> groups_;  // (M)
+  std::vector<BayesLinear> regressions_;               // (S·K)
+  std::vector<std::vector<CoefficientGroup>> groups_;  // (S)
   Matrix<double> draws_;                               // (M·K,F) z
   DrawnLayers drawn_;
   std::uint32_t fits_ = 0;
