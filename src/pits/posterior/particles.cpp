@@ -11,15 +11,6 @@
 namespace pits {
 namespace {
 
-// Squared distances of particles within this bound fit a float; beyond it, or at NaN, no flow has a velocity to offer.
-constexpr float largest_parameter = 1e15F;
-
-bool diverged(ParticlesView theta) {
-  unsigned beyond = 0;  // counted to the end, without a way out: the loop becomes SIMD
-  for (const float x : theta.flat()) beyond += std::abs(x) <= largest_parameter ? 0U : 1U;
-  return beyond > 0;
-}
-
 // Where several heads share a minibatch, each owns its part of it.
 float likelihood_scale(const ParticleConfig& c, double observations, std::size_t batch) {
   const auto heads = static_cast<float>(c.model.heads);
@@ -134,7 +125,7 @@ void ParticlePosterior::train(int steps) {
   mover_.begin_training();
   for (int i = 0; i < steps; ++i) {
     train_step();
-    if (!diverged(theta_)) continue;
+    if (!mover_.diverged()) continue;
     throw failed("the particles diverged after {} training steps; a smaller step than {} may hold them", steps_done(),
                  config_.optimizer.step);
   }
