@@ -23,7 +23,8 @@ template <std::size_t R, std::size_t C>
 HWY_INLINE void DistanceBlock(In a, In b, Out out, std::size_t i, std::size_t j, std::size_t from, std::size_t to) {
   const Tag d;
   const std::size_t N = Width();
-  BlockSums<R, C> sum;
+  Vector sum[R * C + 3];
+  HWY_UNROLL(32) for (Vector& s : sum) s = hn::Zero(d);
   const auto add = [&](const auto& load) HWY_ATTR {
     Vector y[C];
     HWY_UNROLL(32) for (std::size_t q = 0; q < C; ++q) y[q] = load(&b(j + q, 0));
@@ -31,14 +32,20 @@ HWY_INLINE void DistanceBlock(In a, In b, Out out, std::size_t i, std::size_t j,
       const Vector x = load(&a(i + r, 0));
       HWY_UNROLL(32) for (std::size_t q = 0; q < C; ++q) {
         const Vector difference = hn::Sub(x, y[q]);
-        sum(r, q) = hn::MulAdd(difference, difference, sum(r, q));
+        sum[r * C + q] = hn::MulAdd(difference, difference, sum[r * C + q]);
       }
     }
   };
   std::size_t l = from;
   for (; l + N <= to; l += N) add([&](const float* row) HWY_ATTR { return hn::LoadU(d, row + l); });
   if (l < to) add([&](const float* row) HWY_ATTR { return LoadFirst(row + l, to - l); });
-  sum.AddTo(out, i, j);
+  float total[R * C + 3];
+  HWY_UNROLL(32) for (std::size_t s = 0; s < R * C; s += 4) {
+    SumsOfFour(sum[s], sum[s + 1], sum[s + 2], sum[s + 3], total + s);
+  }
+  for (std::size_t r = 0; r < R; ++r) {
+    for (std::size_t q = 0; q < C; ++q) out(i + r, j + q) += total[r * C + q];
+  }
 }
 
 constexpr std::size_t kPairRows = kDotRows == 5 ? 4 : 2;

@@ -190,65 +190,14 @@ HWY_INLINE void SumsOfFour(Vector a, Vector b, Vector c, Vector e, float* HWY_RE
 }
 #endif
 
-#if HWY_TARGET <= HWY_AVX3
-// The sums of sixteen vectors at once, every sum in the order of SumsOfFour: half as many shuffles, for which a
-// processor has one port, and blends instead, for which it has two.
-HWY_INLINE Vector SumsOfPairs(Vector a, Vector b) {
-  const Tag d;
-  const hn::Repartition<double, Tag> pairs;
-  const auto x = hn::BitCast(pairs, a), y = hn::BitCast(pairs, b);
-  return hn::Add(hn::BitCast(d, hn::OddEven(y, x)), hn::BitCast(d, hn::Shuffle01(hn::OddEven(x, y))));
-}
-
-// In every 128-bit block the sums of that block of a, b, c and e.
-HWY_INLINE Vector BlockSumsOfFour(Vector a, Vector b, Vector c, Vector e) {
-  const Vector ac = SumsOfPairs(a, c), be = SumsOfPairs(b, e);
-  return hn::Add(hn::OddEven(be, ac), hn::Shuffle2301(hn::OddEven(ac, be)));
-}
-
-HWY_INLINE void SumsOfSixteen(const Vector* v, float* HWY_RESTRICT out) {
-  const Tag d;
-  const Vector x = BlockSumsOfFour(v[0], v[1], v[2], v[3]), y = BlockSumsOfFour(v[4], v[5], v[6], v[7]);
-  const Vector z = BlockSumsOfFour(v[8], v[9], v[10], v[11]), w = BlockSumsOfFour(v[12], v[13], v[14], v[15]);
-  const Vector xz = hn::Add(hn::ConcatUpperLower(d, z, x), hn::ConcatLowerUpper(d, z, x));
-  const Vector yw = hn::Add(hn::ConcatUpperLower(d, w, y), hn::ConcatLowerUpper(d, w, y));
-  hn::StoreU(hn::Add(hn::OddEvenBlocks(yw, xz), hn::SwapAdjacentBlocks(hn::OddEvenBlocks(xz, yw))), d, out);
-}
-constexpr std::size_t kSumsAtOnce = 16;
-#else
-constexpr std::size_t kSumsAtOnce = 4;
-#endif
-
-// R·C vectors, of which c(i..i+R−1, j..j+C−1) gets the sums of the lanes added.
-template <std::size_t R, std::size_t C>
-struct BlockSums {
-  static constexpr std::size_t count = R * C;
-  static constexpr std::size_t room = (count + kSumsAtOnce - 1) / kSumsAtOnce * kSumsAtOnce;
-  Vector sum[room];
-
-  HWY_INLINE BlockSums() { HWY_UNROLL(32) for (Vector& s : sum) s = hn::Zero(Tag()); }
-  HWY_INLINE Vector& operator()(std::size_t r, std::size_t q) { return sum[r * C + q]; }
-
-  HWY_INLINE void AddTo(Out c, std::size_t i, std::size_t j) const {
-    HWY_ALIGN float total[room];
-    std::size_t s = 0;
-#if HWY_TARGET <= HWY_AVX3
-    HWY_UNROLL(32) for (; s + 8 < count; s += 16) SumsOfSixteen(sum + s, total + s);
-#endif
-    HWY_UNROLL(32) for (; s < count; s += 4) SumsOfFour(sum[s], sum[s + 1], sum[s + 2], sum[s + 3], total + s);
-    for (std::size_t r = 0; r < R; ++r) {
-      for (std::size_t q = 0; q < C; ++q) c(i + r, j + q) += total[r * C + q];
-    }
-  }
-};
-
 // c(i..i+R−1, j..j+C−1) += A·Bᵀ; the summed index runs along lanes.
 template <std::size_t R, std::size_t C>
 HWY_INLINE void DotBlock(In a, In b, Out c, std::size_t i, std::size_t j) {
   const Tag d;
   const std::size_t N = Width();
   const std::size_t n = a.cols();
-  BlockSums<R, C> sum;
+  Vector sum[R * C + 3];
+  HWY_UNROLL(32) for (std::size_t s = 0; s < R * C + 3; ++s) sum[s] = hn::Zero(d);
   const float* al = &a(i, 0);
   const float* bl = &b(j, 0);
   std::size_t l = 0;
@@ -257,18 +206,24 @@ HWY_INLINE void DotBlock(In a, In b, Out c, std::size_t i, std::size_t j) {
     HWY_UNROLL(32) for (std::size_t q = 0; q < C; ++q) x[q] = hn::LoadU(d, bl + q * b.stride() + l);
     HWY_UNROLL(32) for (std::size_t r = 0; r < R; ++r) {
       const Vector y = hn::LoadU(d, al + r * a.stride() + l);
-      HWY_UNROLL(32) for (std::size_t q = 0; q < C; ++q) sum(r, q) = hn::MulAdd(y, x[q], sum(r, q));
+      HWY_UNROLL(32) for (std::size_t q = 0; q < C; ++q) sum[r * C + q] = hn::MulAdd(y, x[q], sum[r * C + q]);
     }
   }
   if (l < n) {
     HWY_UNROLL(32) for (std::size_t r = 0; r < R; ++r) {
       const Vector y = LoadFirst(al + r * a.stride() + l, n - l);
       HWY_UNROLL(32) for (std::size_t q = 0; q < C; ++q) {
-        sum(r, q) = hn::MulAdd(y, LoadFirst(bl + q * b.stride() + l, n - l), sum(r, q));
+        sum[r * C + q] = hn::MulAdd(y, LoadFirst(bl + q * b.stride() + l, n - l), sum[r * C + q]);
       }
     }
   }
-  sum.AddTo(c, i, j);
+  float total[R * C + 3];
+  HWY_UNROLL(32) for (std::size_t s = 0; s < R * C; s += 4) {
+    SumsOfFour(sum[s], sum[s + 1], sum[s + 2], sum[s + 3], total + s);
+  }
+  for (std::size_t r = 0; r < R; ++r) {
+    for (std::size_t q = 0; q < C; ++q) c(i + r, j + q) += total[r * C + q];
+  }
 }
 
 template <std::size_t R>
