@@ -30,16 +30,15 @@ constexpr float largest_ratio = 16.0F;
 
 }  // namespace
 
-void SparseContexts::find(const PaddedMatrix<float>& contexts) {
+void SparseContexts::find(const PaddedMatrix<float>& contexts, std::size_t parts) {
   base.clear();
-  if (contexts.rows() < fewest_columns || !count(contexts)) return base.clear();
   observations_ = contexts.cols();
-  tiled = tiles_in_use();
-  if (tiled) {
-    tiles.set(contexts, base, found_);
-  } else {
-    list(contexts);
-  }
+  const bool sparse = contexts.rows() >= fewest_columns && count(contexts);
+  tiled = parts > 0 || (sparse && tiles_in_use());
+  if (tiled && sparse) return tiles.set(contexts, base, found_, parts == 0 ? TiledContexts::exact : parts);
+  base.resize(sparse ? base.size() : 0);
+  if (tiled) return tiles.set_rounded(contexts, parts);
+  if (sparse) list(contexts);
 }
 
 // The base of every column and the number of differences from it; false where they are too many.

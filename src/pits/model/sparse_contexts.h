@@ -27,12 +27,13 @@ struct SparseContexts {
   bool tiled = false;       // the contexts lie in `tiles`, and the two lists are not made
   TiledContexts tiles;
 
-  bool empty() const { return base.empty(); }
-  std::size_t columns() const { return base.size(); }
+  bool empty() const { return base.empty() && !tiled; }
+  std::size_t columns() const { return tiled ? tiles.columns() : base.size(); }
   std::size_t observations() const { return observations_; }
 
-  // From contexts (d,B). Stays empty where fewer than two numbers of three equal their column's base.
-  void find(const PaddedMatrix<float>& contexts);
+  // From contexts (d,B). Stays empty where fewer than two numbers of three equal their column's base, except where the
+  // products are in `parts` > 0: then all contexts lie in `tiles`.
+  void find(const PaddedMatrix<float>& contexts, std::size_t parts = 0);
 
  private:
   bool count(const PaddedMatrix<float>& contexts);

@@ -15,11 +15,19 @@ namespace pits {
 
 class TiledContexts {
  public:
-  // From contexts (d,B) and what survey_column() found in each of their columns beside `base`.
-  void set(const PaddedMatrix<float>& contexts, std::span<const float> base, std::span<const ColumnSurvey> found);
+  // The parts of a float32 that are all of it.
+  static constexpr std::size_t exact = 3;
+
+  // From contexts (d,B) and what survey_column() found in each of their columns beside `base`. What they are multiplied
+  // by is taken in `parts` parts.
+  void set(const PaddedMatrix<float>& contexts, std::span<const float> base, std::span<const ColumnSurvey> found,
+           std::size_t parts = exact);
+  // Any contexts, rounded to `parts` parts, and what they are multiplied by, too.
+  void set_rounded(const PaddedMatrix<float>& contexts, std::size_t parts);
 
   std::size_t columns() const { return shift_.size(); }
   std::size_t rows() const { return by_column_.k(); }
+  std::size_t parts() const { return parts_; }                          // of the weights and deltas
   const TileFactor& by_column() const { return by_column_; }            // numbers, (rows,B)
   const TileFactor& by_observation() const { return by_observation_; }  // (B,rows)
 
@@ -33,7 +41,10 @@ class TiledContexts {
  private:
   void set_column(std::span<const float> x, float base, const ColumnSurvey& found, std::size_t l);
 
+  void set_plain(const PaddedMatrix<float>& contexts, std::size_t own_parts);
+
   bool plain_ = true;
+  std::size_t parts_ = exact;
   std::vector<float> shift_, factor_;
   std::vector<std::uint32_t> further_;
   Matrix<float> numbers_;

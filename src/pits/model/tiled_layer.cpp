@@ -46,6 +46,33 @@ void Activate(Activation f, const float* bias, Out out) {
   }
 }
 
+template <class F>
+HWY_INLINE void TimesSlopes(In h, Out out) {
+  for (std::size_t i = 0; i < out.rows(); ++i) {
+    ForLanes(out.cols(), [&](std::size_t l, std::size_t count, auto whole) HWY_ATTR {
+      const Vector sum = LoadLanes<whole>(&out(i, l), count);
+      StoreLanes<whole>(F::times_slope(LoadLanes<whole>(&h(i, l), count), sum), count, &out(i, l));
+    });
+  }
+}
+
+void MultiplySlopes(Activation f, In h, Out out) {
+  if (f == Activation::relu) {
+    TimesSlopes<Relu>(h, out);
+  } else {
+    TimesSlopes<Tanh>(h, out);
+  }
+}
+
+void AddMatrix(In a, Out out) {
+  for (std::size_t i = 0; i < out.rows(); ++i) {
+    ForLanes(out.cols(), [&](std::size_t l, std::size_t count, auto whole) HWY_ATTR {
+      const Vector sum = hn::Add(LoadLanes<whole>(&out(i, l), count), LoadLanes<whole>(&a(i, l), count));
+      StoreLanes<whole>(sum, count, &out(i, l));
+    });
+  }
+}
+
 // out(i,l) = w(i,l) · factor_l
 void TimesFactors(In w, const float* factor, Out out) {
   for (std::size_t i = 0; i < w.rows(); ++i) {
@@ -77,13 +104,12 @@ HWY_AFTER_NAMESPACE();
 namespace pits {
 
 HWY_EXPORT(Activate);
+HWY_EXPORT(MultiplySlopes);
+HWY_EXPORT(AddMatrix);
 HWY_EXPORT(TimesFactors);
 HWY_EXPORT(AddGradient);
 
 namespace {
-
-// Weights and deltas are float32: three numbers of bf16.
-constexpr std::size_t exact_parts = 3;
 
 ConstMatrixView<float> factored_weights(ConstMatrixView<float> weights, const TiledContexts& x, TiledScratch& s) {
   const std::size_t d = weights.cols();
@@ -104,11 +130,11 @@ void activated_layer(Activation f, ConstMatrixView<float> weights, std::span<con
   }
   s.bias.assign(b.begin(), b.end());
   if (x.plain()) {
-    tile_product(weights, exact_parts, x.by_column(), s.tiles, out);
+    tile_product(weights, x.parts(), x.by_column(), s.tiles, out);
   } else {
     add_product_transposed(weights, ConstMatrixView<float>(x.shift().data(), 1, x.columns()),
                            MatrixView<float>(s.bias.data(), s.bias.size(), 1));
-    tile_product(factored_weights(weights, x, s), exact_parts, x.by_column(), s.tiles, out);
+    tile_product(factored_weights(weights, x, s), x.parts(), x.by_column(), s.tiles, out);
   }
   HWY_DYNAMIC_DISPATCH(Activate)(f, s.bias.data(), out);
 }
@@ -119,7 +145,7 @@ void add_product_transposed(ConstMatrixView<float> d, std::span<const float> sum
     throw failed("add_product_transposed: the shapes do not fit");
   }
   s.gradient.reshape(d.rows(), x.rows());
-  tile_product(d, exact_parts, x.by_observation(), s.tiles, s.gradient);
+  tile_product(d, x.parts(), x.by_observation(), s.tiles, s.gradient);
   HWY_DYNAMIC_DISPATCH(AddGradient)
   (s.gradient.view(), x.factor().data(), x.shift().data(), sums.data(), gradient);
   for (std::size_t i = 0; i < gradient.rows(); ++i) {
@@ -127,6 +153,35 @@ void add_product_transposed(ConstMatrixView<float> d, std::span<const float> sum
       gradient(i, x.further()[k]) += s.gradient(i, x.columns() + k);
     }
   }
+}
+
+void activated_layer(Activation f, ConstMatrixView<float> a, std::span<const float> b, ConstMatrixView<float> x,
+                     std::size_t parts, TiledScratch& s, MatrixView<float> out) {
+  if (b.size() != a.rows()) throw failed("activated_layer: the shapes do not fit");
+  s.input.pack(x, parts);
+  tile_product(a, parts, s.input, s.tiles, out);
+  HWY_DYNAMIC_DISPATCH(Activate)(f, b.data(), out);
+}
+
+void product_times_slope(Activation f, Factor<float> a, ConstMatrixView<float> d, ConstMatrixView<float> h,
+                         std::size_t parts, TiledScratch& s, MatrixView<float> out) {
+  if (h.rows() != out.rows() || h.cols() != out.cols()) throw failed("product_times_slope: the shapes do not fit");
+  s.weights.reshape(a.rows, a.cols);
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    for (std::size_t l = 0; l < a.cols; ++l) s.weights(i, l) = a.data[i * a.row + l * a.col];
+  }
+  s.delta.pack(d, parts);
+  tile_product(s.weights, parts, s.delta, s.tiles, out);
+  HWY_DYNAMIC_DISPATCH(MultiplySlopes)(f, h, out);
+}
+
+void add_product_transposed(ConstMatrixView<float> a, ConstMatrixView<float> b, std::size_t parts, TiledScratch& s,
+                            MatrixView<float> c) {
+  if (c.rows() != a.rows() || c.cols() != b.rows()) throw failed("add_product_transposed: the shapes do not fit");
+  s.gradient.reshape(c.rows(), c.cols());
+  s.turned.pack_transposed(b, parts);
+  tile_product(a, parts, s.turned, s.tiles, s.gradient);
+  HWY_DYNAMIC_DISPATCH(AddMatrix)(s.gradient.view(), c);
 }
 
 }  // namespace pits

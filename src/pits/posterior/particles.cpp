@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "pits/core/denormals.h"
+#include "pits/core/kernels.h"
 #include "pits/core/parallel.h"
 #include "pits/model/dropout.h"
 #include "pits/model/growth.h"
@@ -25,6 +26,24 @@ float likelihood_scale(const ParticleConfig& c, double observations, std::size_t
 MarkCounts mark_counts(const ParticleConfig& c) {
   const auto M = static_cast<std::size_t>(c.particles);
   return {.weights = c.perturbation.weights == MarkWeights::none ? 0 : M, .offsets = c.perturbation.rewards ? M : 0};
+}
+
+std::size_t parts_of(Products products) {
+  switch (products) {
+    case Products::float32: return 0;
+    case Products::bf16x2: return 2;
+    case Products::bf16: return 1;
+  }
+  throw failed("products {} are not in the enumeration", static_cast<int>(products));
+}
+
+void check_products(const ParticleConfig& c, const RewardModel& model) {
+  if (c.products == Products::float32) return;
+  const std::string name = format_value(c.products);
+  if (model.network().layers().size() == 1) throw bad_input("products={} needs hidden layers: model=mlp", name);
+  if (tiles_in_use()) return;
+  throw bad_input("products={} needs a processor with AMX; SIMD target {} has products=float32 only", name,
+                  simd_target());
 }
 
 void check_perturbation(const ParticleConfig& c, const RewardModel& model) {
@@ -53,6 +72,11 @@ const std::vector<std::string>& EnumNames<LikelihoodScale>::names() {
   return names;
 }
 
+const std::vector<std::string>& EnumNames<Products>::names() {
+  static const std::vector<std::string> names = {"float32", "bf16x2", "bf16"};
+  return names;
+}
+
 Fields fields(ParticleConfig& c) {
   return Fields{}
       .add("particles", c.particles, "number of particles M", between(1, 1e6))
@@ -70,6 +94,7 @@ Fields network_fields(ParticleConfig& c) {
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement; 0: all of them", at_least(0))
       .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B), minibatch (1) or mean (1/B)")
+      .add("products", c.products, "numbers that layers multiply in training: float32; with AMX also bf16x2, bf16")
       .merge(memory_fields(c.capacity, c.discount));
 }
 
@@ -87,6 +112,8 @@ ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t c
   Stream stream(address_);
   model_.initialise(stream, theta_);
   check_perturbation(config_, model_);
+  check_products(config_, model_);
+  batch_.parts = parts_of(config_.products);
   if (config_.perturbation.anchors) anchors_ = theta_;
   weights_.resize(mark_counts(config_).weights);
   offsets_.resize(mark_counts(config_).offsets);
@@ -141,7 +168,7 @@ void ParticlePosterior::train_step() {
     history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
   }
   units_.apply(batch_);
-  batch_.sparse.find(batch_.contexts);
+  batch_.sparse.find(batch_.contexts, batch_.parts);
   // The one place where the likelihood is scaled to the t observations.
   batch_.likelihood_scale = likelihood_scale(config_, history_.weight(), batch_.size());
   if (config_.keep_units < 1.0) draw_dropout();
