@@ -96,7 +96,7 @@ TEST(Allocations, TrainingOnSparseContextsAllocatesNothing) {
 
 TEST(Allocations, TrainingInBf16AllocatesNothing) {
   if (!tiles_in_use()) GTEST_SKIP() << "needs AMX";
-  ParticlePosterior posterior({.particles = 2, .model = {.hidden = {7, 5}}, .batch = 64, .products = Products::bf16x2},
+  ParticlePosterior posterior({.particles = 2, .model = {.hidden = {7, 5}}, .batch = 64, .products = Products::bf16},
                               12, 3, 1, 0);
   Stream stream({.seed = 2});
   for (std::size_t t = 0; t < 500; ++t) {

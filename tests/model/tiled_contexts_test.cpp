@@ -30,7 +30,7 @@ Matrix<float> unit_matrix(std::size_t n) {
 Matrix<float> rows_of(const TiledContexts& tiles) {
   Matrix<float> rows(tiles.rows(), tiles.by_column().n());
   TileScratch scratch;
-  tile_product(unit_matrix(tiles.rows()), 1, tiles.by_column(), scratch, rows);
+  tile_product(unit_matrix(tiles.rows()), LeftFactor::exact, tiles.by_column(), scratch, rows);
   return rows;
 }
 
@@ -108,7 +108,7 @@ TEST_F(TiledContextsTest, BothOrdersHoldTheSameNumbers) {
   const Matrix<float> rows = rows_of(tiles);
   Matrix<float> turned(70, tiles.rows());
   TileScratch scratch;
-  tile_product(unit_matrix(70), 1, tiles.by_observation(), scratch, turned);
+  tile_product(unit_matrix(70), LeftFactor::exact, tiles.by_observation(), scratch, turned);
   for (std::size_t k = 0; k < rows.rows(); ++k) {
     for (std::size_t b = 0; b < 70; ++b) EXPECT_EQ(rows(k, b), turned(b, k));
   }

@@ -12,41 +12,32 @@ namespace pits {
 
 using namespace tiles;
 
-void TileFactor::reshape(std::size_t k, std::size_t n, std::size_t parts) {
-  if (parts == 0 || parts > most_parts) throw failed("a tile factor has 1 to {} parts, not {}", most_parts, parts);
-  if (k == k_ && n == n_ && parts == parts_) return;
-  k_ = k, n_ = n, parts_ = parts;
-  tiles_.assign(divided_up(k, depth) * divided_up(n, width) * parts * tile_words, 0);
+void TileFactor::reshape(std::size_t k, std::size_t n) {
+  if (k == k_ && n == n_) return;
+  k_ = k, n_ = n;
+  tiles_.assign(divided_up(k, depth) * divided_up(n, width) * tile_words, 0);
 }
 
-void TileFactor::reserve(std::size_t k, std::size_t n, std::size_t parts) {
-  tiles_.reserve(divided_up(k, depth) * divided_up(n, width) * parts * tile_words);
+void TileFactor::reserve(std::size_t k, std::size_t n) {
+  tiles_.reserve(divided_up(k, depth) * divided_up(n, width) * tile_words);
 }
 
 // Blocks of steps, in them tiles of columns, in them steps: the order of tile_product.
 std::size_t TileFactor::offset(std::size_t step, std::size_t column_tile) const {
   const std::size_t first = step - step % block_steps;
   const std::size_t in_block = std::min(block_steps, divided_up(k_, depth) - first);
-  return (first * divided_up(n_, width) + column_tile * in_block + (step - first)) * parts_ * tile_words;
+  return (first * divided_up(n_, width) + column_tile * in_block + (step - first)) * tile_words;
 }
 
 #if defined(PITS_HAS_TILES)
 
 namespace {
 
-// Pairs (r0[j], r1[j]) side by side, part by part.
-template <std::size_t parts>
+// Pairs (r0[j], r1[j]) side by side.
 PITS_TILES void pack_pair(const float* r0, const float* r1, std::uint32_t* out) {
-  for (std::size_t j = 0; j < width; ++j) {
-    Rest a{r0[j]}, b{r1[j]};
-    for (std::size_t p = 0; p < parts; ++p) {
-      const std::uint32_t low = a.take();
-      out[p * tile_words + j] = low | b.take() << 16;
-    }
-  }
+  for (std::size_t j = 0; j < width; ++j) out[j] = Rest{r0[j]}.take() | Rest{r1[j]}.take() << 16;
 }
 
-template <std::size_t parts>
 PITS_TILES void pack_tile(ConstMatrixView<float> b, std::size_t l, std::size_t j, std::uint32_t* out) {
   const std::size_t rows = std::min(depth, b.rows() - l), cols = std::min(width, b.cols() - j);
   const PaddedRow zeros;
@@ -54,9 +45,9 @@ PITS_TILES void pack_tile(ConstMatrixView<float> b, std::size_t l, std::size_t j
     const float* r0 = &b(l + i, j);
     const float* r1 = i + 1 < rows ? &b(l + i + 1, j) : zeros.x;
     if (cols == width) {
-      pack_pair<parts>(r0, r1, out);
+      pack_pair(r0, r1, out);
     } else {
-      pack_pair<parts>(PaddedRow(r0, cols).x, PaddedRow(r1, cols).x, out);
+      pack_pair(PaddedRow(r0, cols).x, PaddedRow(r1, cols).x, out);
     }
   }
 }
@@ -85,18 +76,17 @@ PITS_TILES void turn(const std::uint16_t* from, std::uint32_t* to) {
 }
 
 // B's tile from b = Bᵀ: its columns are rows of b, in which pairs lie side by side already.
-template <std::size_t parts>
 PITS_TILES void pack_turned(ConstMatrixView<float> b, std::size_t l, std::size_t j, std::uint32_t* out) {
   const std::size_t cols = std::min(width, b.rows() - j), rows = std::min(depth, b.cols() - l);
-  std::uint16_t numbers[parts][width * depth];
-  for (std::size_t q = 0; q < width; ++q) {
-    if (q < cols && rows == depth) {
-      split<parts>(&b(j + q, l), &numbers[0][q * depth], width * depth);
+  std::uint16_t numbers[width * depth] = {};
+  for (std::size_t q = 0; q < cols; ++q) {
+    if (rows == depth) {
+      split<1>(&b(j + q, l), numbers + q * depth, 0);
     } else {
-      split<parts>(q < cols ? PaddedRow(&b(j + q, l), rows).x : PaddedRow().x, &numbers[0][q * depth], width * depth);
+      split<1>(PaddedRow(&b(j + q, l), rows).x, numbers + q * depth, 0);
     }
   }
-  for (std::size_t p = 0; p < parts; ++p) turn(numbers[p], out + p * tile_words);
+  turn(numbers, out);
 }
 
 // pack(l, j) for the first row l and the first column j of every tile
@@ -107,32 +97,22 @@ void for_tiles(std::size_t k, std::size_t n, const Pack& pack) {
   }
 }
 
-using PackTile = void (*)(ConstMatrixView<float>, std::size_t, std::size_t, std::uint32_t*);
-
 }  // namespace
 
-void TileFactor::pack(ConstMatrixView<float> b, std::size_t parts) {
-  reshape(b.rows(), b.cols(), parts);
-  const PackTile pack[] = {pack_tile<1>, pack_tile<2>, pack_tile<3>};
-  for_tiles(k_, n_, [&](std::size_t l, std::size_t j) {
-    pack[parts - 1](b, l, j, tiles_.data() + offset(l / depth, j / width));
-  });
+void TileFactor::pack(ConstMatrixView<float> b) {
+  reshape(b.rows(), b.cols());
+  for_tiles(k_, n_, [&](std::size_t l, std::size_t j) { pack_tile(b, l, j, &tiles_[offset(l / depth, j / width)]); });
 }
 
-void TileFactor::pack_transposed(ConstMatrixView<float> b, std::size_t parts) {
-  reshape(b.cols(), b.rows(), parts);
-  const PackTile pack[] = {pack_turned<1>, pack_turned<2>, pack_turned<3>};
-  for_tiles(k_, n_, [&](std::size_t l, std::size_t j) {
-    pack[parts - 1](b, l, j, tiles_.data() + offset(l / depth, j / width));
-  });
+void TileFactor::pack_transposed(ConstMatrixView<float> b) {
+  reshape(b.cols(), b.rows());
+  for_tiles(k_, n_, [&](std::size_t l, std::size_t j) { pack_turned(b, l, j, &tiles_[offset(l / depth, j / width)]); });
 }
 
 #else
 
-void TileFactor::pack(ConstMatrixView<float>, std::size_t) { throw failed("this machine has no tile registers"); }
-void TileFactor::pack_transposed(ConstMatrixView<float>, std::size_t) {
-  throw failed("this machine has no tile registers");
-}
+void TileFactor::pack(ConstMatrixView<float>) { throw failed("this machine has no tile registers"); }
+void TileFactor::pack_transposed(ConstMatrixView<float>) { throw failed("this machine has no tile registers"); }
 
 #endif
 

@@ -19,7 +19,6 @@ constexpr std::size_t depth = 32, width = 16, most_rows = 16;
 constexpr std::size_t tile_words = depth / 2 * width;  // of two numbers each
 // Steps in a row: A's tiles for so many, four of them in three parts, stay in an L1 cache of 48 KiB.
 constexpr std::size_t block_steps = 4;
-constexpr std::size_t most_parts = 3;
 
 constexpr std::size_t divided_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 

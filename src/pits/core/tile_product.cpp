@@ -119,7 +119,7 @@ PITS_TILES void fetch(const std::uint32_t* tile) {
 // c(·, 16j ..) over the steps of one block; the sums of the blocks before it are there already. Small parts come first.
 template <std::size_t tiles>
 PITS_TILES void add_block(const Group& g, const TileFactor& b, std::size_t first, std::size_t last, std::size_t j) {
-  const std::size_t tile = g.rows.height * depth, terms = std::max(g.parts, b.parts());
+  const std::size_t tile = g.rows.height * depth;
   const std::size_t next = g.rows.height * g.c.stride(), row_bytes = g.c.stride() * sizeof(float);
   float* c = g.c.data() + j * width;
   if (first == 0) {
@@ -128,15 +128,10 @@ PITS_TILES void add_block(const Group& g, const TileFactor& b, std::size_t first
     load_sums<tiles>(c, next, row_bytes);
   }
   const std::uint32_t* right = b.tile(first, j);
-  for (std::size_t step = first; step < last; ++step, right += b.parts() * tile_words) {
-    for (std::size_t q = b.parts(); q-- > 0;) {
-      const std::uint32_t* tile_of_b = right + q * tile_words;
-      _tile_loadd(6, tile_of_b, 2 * depth);
-      fetch(tile_of_b + tile_words);
-      for (std::size_t p = std::min(g.parts, terms - q); p-- > 0;) {
-        multiply<tiles>(g.left + (step * g.parts + p) * tiles * tile, tile);
-      }
-    }
+  for (std::size_t step = first; step < last; ++step, right += tile_words) {
+    _tile_loadd(6, right, 2 * depth);
+    fetch(right + tile_words);
+    for (std::size_t p = g.parts; p-- > 0;) multiply<tiles>(g.left + (step * g.parts + p) * tiles * tile, tile);
   }
   store_sums<tiles>(c, next, row_bytes);
 }
@@ -162,14 +157,15 @@ void multiply_group(const Group& g, const TileFactor& b) {
   multiply_columns<tiles>(g, b, whole, divided_up(b.n(), width), b.n() % width);
 }
 
-void multiply_rows(ConstMatrixView<float> a, std::size_t parts, const TileFactor& b, TileScratch& scratch,
+void multiply_rows(ConstMatrixView<float> a, LeftFactor left, const TileFactor& b, TileScratch& scratch,
                    MatrixView<float> c) {
   const Rows rows(a.rows());
+  const std::size_t parts = left == LeftFactor::exact ? 3 : 1;
   scratch.left.resize(divided_up(a.cols(), depth) * parts * rows.tiles * rows.height * depth);
-  switch (parts) {
-    case 1: pack_left<1>(a, rows, scratch.left.data()); break;
-    case 2: pack_left<2>(a, rows, scratch.left.data()); break;
-    default: pack_left<3>(a, rows, scratch.left.data());
+  if (left == LeftFactor::exact) {
+    pack_left<3>(a, rows, scratch.left.data());
+  } else {
+    pack_left<1>(a, rows, scratch.left.data());
   }
   const Group g{scratch.left.data(), rows, parts, c};
   switch (rows.tiles) {
@@ -199,12 +195,11 @@ bool machine_has_tiles() {
   return has;
 }
 
-void tile_product(ConstMatrixView<float> a, std::size_t parts, const TileFactor& b, TileScratch& scratch,
+void tile_product(ConstMatrixView<float> a, LeftFactor left, const TileFactor& b, TileScratch& scratch,
                   MatrixView<float> c) {
   if (a.cols() != b.k() || c.rows() != a.rows() || c.cols() != b.n()) {
     throw failed("tile_product: the shapes do not match");
   }
-  if (parts == 0 || parts > most_parts) throw failed("tile_product: 1 to {} parts, not {}", most_parts, parts);
   if (b.k() == 0) {
     for (std::size_t i = 0; i < c.rows(); ++i) std::ranges::fill(c.row(i), 0.0F);
     return;
@@ -212,7 +207,7 @@ void tile_product(ConstMatrixView<float> a, std::size_t parts, const TileFactor&
   const std::size_t groups = divided_up(a.rows(), group_rows);
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t first = a.rows() * g / groups, count = a.rows() * (g + 1) / groups - first;
-    multiply_rows(a.row_block(first, count), parts, b, scratch, c.row_block(first, count));
+    multiply_rows(a.row_block(first, count), left, b, scratch, c.row_block(first, count));
   }
 }
 
@@ -224,7 +219,7 @@ namespace pits {
 
 bool machine_has_tiles() { return false; }
 
-void tile_product(ConstMatrixView<float>, std::size_t, const TileFactor&, TileScratch&, MatrixView<float>) {
+void tile_product(ConstMatrixView<float>, LeftFactor, const TileFactor&, TileScratch&, MatrixView<float>) {
   throw failed("this machine has no tile registers");
 }
 

@@ -12,30 +12,28 @@ namespace pits {
 // Whether the processor has tile registers and the system lets this process use them.
 bool machine_has_tiles();
 
-// The right factor B(k,n) of a product, in the order in which its tiles are loaded. Every number is taken apart into
-// `parts` numbers of bf16, each the rounded rest of those before it: one part is within 2⁻⁸ of the number, two are
-// within 2⁻¹⁶, three are the number. Numbers whose parts are denormal count as zero.
+// The right factor B(k,n) of a product: numbers rounded to bf16, within 2⁻⁸, in the order in which their tiles are
+// loaded.
 class TileFactor {
  public:
-  void pack(ConstMatrixView<float> b, std::size_t parts);
-  void pack_transposed(ConstMatrixView<float> b, std::size_t parts);  // B = bᵀ
+  void pack(ConstMatrixView<float> b);
+  void pack_transposed(ConstMatrixView<float> b);  // B = bᵀ
 
   // Takes memory for this shape, so that packing any smaller one allocates nothing.
-  void reserve(std::size_t k, std::size_t n, std::size_t parts);
+  void reserve(std::size_t k, std::size_t n);
 
   std::size_t k() const { return k_; }
   std::size_t n() const { return n_; }
-  std::size_t parts() const { return parts_; }
-  // The tile of rows 32·step .. and columns 16·column_tile .., its parts after one another.
+  // The tile of rows 32·step .. and columns 16·column_tile ...
   const std::uint32_t* tile(std::size_t step, std::size_t column_tile) const {
     return tiles_.data() + offset(step, column_tile);
   }
 
  private:
-  void reshape(std::size_t k, std::size_t n, std::size_t parts);
+  void reshape(std::size_t k, std::size_t n);
   std::size_t offset(std::size_t step, std::size_t column_tile) const;
 
-  std::size_t k_ = 0, n_ = 0, parts_ = 0;
+  std::size_t k_ = 0, n_ = 0;
   AlignedVector<std::uint32_t> tiles_;  // pairs of rows side by side; what lies outside of B is 0
 };
 
@@ -44,9 +42,11 @@ struct TileScratch {
   AlignedVector<std::uint16_t> left;
 };
 
-// C(m,n) = A(m,k)·B(k,n), A in `parts` parts. Of the products of part i of A and part j of B those with
-// i + j < max(parts of A, parts of B) are summed; the others are smaller than what was rounded away.
-void tile_product(ConstMatrixView<float> a, std::size_t parts, const TileFactor& b, TileScratch& scratch,
+// A left factor as it is, in three parts of bf16, or rounded to one. Parts that are denormal count as zero.
+enum class LeftFactor { exact, rounded };
+
+// C(m,n) = A(m,k)·B(k,n)
+void tile_product(ConstMatrixView<float> a, LeftFactor left, const TileFactor& b, TileScratch& scratch,
                   MatrixView<float> c);
 
 }  // namespace pits

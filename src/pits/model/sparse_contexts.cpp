@@ -30,14 +30,14 @@ constexpr float largest_ratio = 16.0F;
 
 }  // namespace
 
-void SparseContexts::find(const PaddedMatrix<float>& contexts, std::size_t parts) {
+void SparseContexts::find(const PaddedMatrix<float>& contexts, bool bf16) {
   base.clear();
   observations_ = contexts.cols();
   const bool sparse = contexts.rows() >= fewest_columns && count(contexts);
-  tiled = parts > 0 || (sparse && tiles_in_use());
-  if (tiled && sparse) return tiles.set(contexts, base, found_, parts == 0 ? TiledContexts::exact : parts);
+  tiled = bf16 || (sparse && tiles_in_use());
+  if (tiled && sparse) return tiles.set(contexts, base, found_, bf16 ? LeftFactor::rounded : LeftFactor::exact);
   base.resize(sparse ? base.size() : 0);
-  if (tiled) return tiles.set_rounded(contexts, parts);
+  if (tiled) return tiles.set_rounded(contexts);
   if (sparse) list(contexts);
 }
 

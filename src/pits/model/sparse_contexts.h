@@ -32,8 +32,8 @@ struct SparseContexts {
   std::size_t observations() const { return observations_; }
 
   // From contexts (d,B). Stays empty where fewer than two numbers of three equal their column's base, except where the
-  // products are in `parts` > 0: then all contexts lie in `tiles`.
-  void find(const PaddedMatrix<float>& contexts, std::size_t parts = 0);
+  // layers multiply in `bf16`: then all contexts lie in `tiles`.
+  void find(const PaddedMatrix<float>& contexts, bool bf16 = false);
 
  private:
   bool count(const PaddedMatrix<float>& contexts);

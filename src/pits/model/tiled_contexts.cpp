@@ -11,36 +11,36 @@ bool two_valued(const ColumnSurvey& found) { return found.lowest == found.highes
 }  // namespace
 
 void TiledContexts::set(const PaddedMatrix<float>& contexts, std::span<const float> base,
-                        std::span<const ColumnSurvey> found, std::size_t parts) {
+                        std::span<const ColumnSurvey> found, LeftFactor weights) {
   const std::size_t d = contexts.rows(), B = contexts.cols();
-  parts_ = parts;
-  if (std::ranges::all_of(found, &ColumnSurvey::bf16)) return set_plain(contexts, 1);
+  weights_ = weights;
+  if (std::ranges::all_of(found, &ColumnSurvey::bf16)) return set_plain(contexts);
   plain_ = false;
   shift_.assign(d, 0.0F);
   factor_.assign(d, 1.0F);
   further_.clear();
   further_.reserve(2 * d);  // memory for any minibatch is taken once and kept
-  by_column_.reserve(3 * d, B, 1);
-  by_observation_.reserve(B, 3 * d, 1);
+  by_column_.reserve(3 * d, B);
+  by_observation_.reserve(B, 3 * d);
   if (numbers_.rows() != 3 * d || numbers_.cols() != B) numbers_.reshape(3 * d, B);
   for (std::size_t l = 0; l < d; ++l) set_column(contexts.row(l), base[l], found[l], l);
   const ConstMatrixView<float> used = std::as_const(numbers_).view().row_block(0, d + further_.size());
-  by_column_.pack(used, 1);
-  by_observation_.pack_transposed(used, 1);
+  by_column_.pack(used);
+  by_observation_.pack_transposed(used);
 }
 
-void TiledContexts::set_rounded(const PaddedMatrix<float>& contexts, std::size_t parts) {
-  parts_ = parts;
-  set_plain(contexts, parts);
+void TiledContexts::set_rounded(const PaddedMatrix<float>& contexts) {
+  weights_ = LeftFactor::rounded;
+  set_plain(contexts);
 }
 
-void TiledContexts::set_plain(const PaddedMatrix<float>& contexts, std::size_t own_parts) {
+void TiledContexts::set_plain(const PaddedMatrix<float>& contexts) {
   plain_ = true;
   shift_.assign(contexts.rows(), 0.0F);
   factor_.assign(contexts.rows(), 1.0F);
   further_.clear();
-  by_column_.pack(contexts, own_parts);
-  by_observation_.pack_transposed(contexts, own_parts);
+  by_column_.pack(contexts);
+  by_observation_.pack_transposed(contexts);
 }
 
 void TiledContexts::set_column(std::span<const float> x, float base, const ColumnSurvey& found, std::size_t l) {

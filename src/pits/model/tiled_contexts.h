@@ -15,19 +15,16 @@ namespace pits {
 
 class TiledContexts {
  public:
-  // The parts of a float32 that are all of it.
-  static constexpr std::size_t exact = 3;
-
-  // From contexts (d,B) and what survey_column() found in each of their columns beside `base`. What they are multiplied
-  // by is taken in `parts` parts.
+  // From contexts (d,B) and what survey_column() found in each of their columns beside `base`. `weights` says how
+  // what they are multiplied by is taken.
   void set(const PaddedMatrix<float>& contexts, std::span<const float> base, std::span<const ColumnSurvey> found,
-           std::size_t parts = exact);
-  // Any contexts, rounded to `parts` parts, and what they are multiplied by, too.
-  void set_rounded(const PaddedMatrix<float>& contexts, std::size_t parts);
+           LeftFactor weights = LeftFactor::exact);
+  // Any contexts, rounded, and what they are multiplied by, too.
+  void set_rounded(const PaddedMatrix<float>& contexts);
 
   std::size_t columns() const { return shift_.size(); }
   std::size_t rows() const { return by_column_.k(); }
-  std::size_t parts() const { return parts_; }                          // of the weights and deltas
+  LeftFactor weights() const { return weights_; }                       // and deltas
   const TileFactor& by_column() const { return by_column_; }            // numbers, (rows,B)
   const TileFactor& by_observation() const { return by_observation_; }  // (B,rows)
 
@@ -41,10 +38,10 @@ class TiledContexts {
  private:
   void set_column(std::span<const float> x, float base, const ColumnSurvey& found, std::size_t l);
 
-  void set_plain(const PaddedMatrix<float>& contexts, std::size_t own_parts);
+  void set_plain(const PaddedMatrix<float>& contexts);
 
   bool plain_ = true;
-  std::size_t parts_ = exact;
+  LeftFactor weights_ = LeftFactor::exact;
   std::vector<float> shift_, factor_;
   std::vector<std::uint32_t> further_;
   Matrix<float> numbers_;

@@ -130,11 +130,11 @@ void activated_layer(Activation f, ConstMatrixView<float> weights, std::span<con
   }
   s.bias.assign(b.begin(), b.end());
   if (x.plain()) {
-    tile_product(weights, x.parts(), x.by_column(), s.tiles, out);
+    tile_product(weights, x.weights(), x.by_column(), s.tiles, out);
   } else {
     add_product_transposed(weights, ConstMatrixView<float>(x.shift().data(), 1, x.columns()),
                            MatrixView<float>(s.bias.data(), s.bias.size(), 1));
-    tile_product(factored_weights(weights, x, s), x.parts(), x.by_column(), s.tiles, out);
+    tile_product(factored_weights(weights, x, s), x.weights(), x.by_column(), s.tiles, out);
   }
   HWY_DYNAMIC_DISPATCH(Activate)(f, s.bias.data(), out);
 }
@@ -145,7 +145,7 @@ void add_product_transposed(ConstMatrixView<float> d, std::span<const float> sum
     throw failed("add_product_transposed: the shapes do not fit");
   }
   s.gradient.reshape(d.rows(), x.rows());
-  tile_product(d, x.parts(), x.by_observation(), s.tiles, s.gradient);
+  tile_product(d, x.weights(), x.by_observation(), s.tiles, s.gradient);
   HWY_DYNAMIC_DISPATCH(AddGradient)
   (s.gradient.view(), x.factor().data(), x.shift().data(), sums.data(), gradient);
   for (std::size_t i = 0; i < gradient.rows(); ++i) {
@@ -155,32 +155,32 @@ void add_product_transposed(ConstMatrixView<float> d, std::span<const float> sum
   }
 }
 
-void activated_layer(Activation f, ConstMatrixView<float> a, std::span<const float> b, ConstMatrixView<float> x,
-                     std::size_t parts, TiledScratch& s, MatrixView<float> out) {
+void activated_layer_bf16(Activation f, ConstMatrixView<float> a, std::span<const float> b, ConstMatrixView<float> x,
+                          TiledScratch& s, MatrixView<float> out) {
   if (b.size() != a.rows()) throw failed("activated_layer: the shapes do not fit");
-  s.input.pack(x, parts);
-  tile_product(a, parts, s.input, s.tiles, out);
+  s.input.pack(x);
+  tile_product(a, LeftFactor::rounded, s.input, s.tiles, out);
   HWY_DYNAMIC_DISPATCH(Activate)(f, b.data(), out);
 }
 
-void product_times_slope(Activation f, Factor<float> a, ConstMatrixView<float> d, ConstMatrixView<float> h,
-                         std::size_t parts, TiledScratch& s, MatrixView<float> out) {
+void product_times_slope_bf16(Activation f, Factor<float> a, ConstMatrixView<float> d, ConstMatrixView<float> h,
+                              TiledScratch& s, MatrixView<float> out) {
   if (h.rows() != out.rows() || h.cols() != out.cols()) throw failed("product_times_slope: the shapes do not fit");
   s.weights.reshape(a.rows, a.cols);
   for (std::size_t i = 0; i < a.rows; ++i) {
     for (std::size_t l = 0; l < a.cols; ++l) s.weights(i, l) = a.data[i * a.row + l * a.col];
   }
-  s.delta.pack(d, parts);
-  tile_product(s.weights, parts, s.delta, s.tiles, out);
+  s.delta.pack(d);
+  tile_product(s.weights, LeftFactor::rounded, s.delta, s.tiles, out);
   HWY_DYNAMIC_DISPATCH(MultiplySlopes)(f, h, out);
 }
 
-void add_product_transposed(ConstMatrixView<float> a, ConstMatrixView<float> b, std::size_t parts, TiledScratch& s,
-                            MatrixView<float> c) {
+void add_product_transposed_bf16(ConstMatrixView<float> a, ConstMatrixView<float> b, TiledScratch& s,
+                                 MatrixView<float> c) {
   if (c.rows() != a.rows() || c.cols() != b.rows()) throw failed("add_product_transposed: the shapes do not fit");
   s.gradient.reshape(c.rows(), c.cols());
-  s.turned.pack_transposed(b, parts);
-  tile_product(a, parts, s.turned, s.tiles, s.gradient);
+  s.turned.pack_transposed(b);
+  tile_product(a, LeftFactor::rounded, s.turned, s.tiles, s.gradient);
   HWY_DYNAMIC_DISPATCH(AddMatrix)(s.gradient.view(), c);
 }
 

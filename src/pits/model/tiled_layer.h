@@ -1,5 +1,5 @@
 // Layers on the tile registers (core/tiles.h): the first on its contexts, and the others with the numbers of both
-// factors in `parts` parts.
+// factors rounded to bf16.
 #pragma once
 
 #include <span>
@@ -29,15 +29,15 @@ void add_product_transposed(ConstMatrixView<float> d, std::span<const float> sum
                             TiledScratch& scratch, MatrixView<float> gradient);
 
 // out(m,n) = f(A(m,k)·X(k,n) + b(m))
-void activated_layer(Activation f, ConstMatrixView<float> a, std::span<const float> b, ConstMatrixView<float> x,
-                     std::size_t parts, TiledScratch& scratch, MatrixView<float> out);
+void activated_layer_bf16(Activation f, ConstMatrixView<float> a, std::span<const float> b, ConstMatrixView<float> x,
+                          TiledScratch& scratch, MatrixView<float> out);
 
 // out(m,n) = (A(m,k)·D(k,n)) ⊙ f′, the slope from the activations h(m,n) = f(z).
-void product_times_slope(Activation f, Factor<float> a, ConstMatrixView<float> d, ConstMatrixView<float> h,
-                         std::size_t parts, TiledScratch& scratch, MatrixView<float> out);
+void product_times_slope_bf16(Activation f, Factor<float> a, ConstMatrixView<float> d, ConstMatrixView<float> h,
+                              TiledScratch& scratch, MatrixView<float> out);
 
 // C(m,p) += A(m,n)·B(p,n)ᵀ
-void add_product_transposed(ConstMatrixView<float> a, ConstMatrixView<float> b, std::size_t parts,
-                            TiledScratch& scratch, MatrixView<float> c);
+void add_product_transposed_bf16(ConstMatrixView<float> a, ConstMatrixView<float> b, TiledScratch& scratch,
+                                 MatrixView<float> c);
 
 }  // namespace pits

@@ -28,15 +28,6 @@ MarkCounts mark_counts(const ParticleConfig& c) {
   return {.weights = c.perturbation.weights == MarkWeights::none ? 0 : M, .offsets = c.perturbation.rewards ? M : 0};
 }
 
-std::size_t parts_of(Products products) {
-  switch (products) {
-    case Products::float32: return 0;
-    case Products::bf16x2: return 2;
-    case Products::bf16: return 1;
-  }
-  throw failed("products {} are not in the enumeration", static_cast<int>(products));
-}
-
 void check_products(const ParticleConfig& c, const RewardModel& model) {
   if (c.products == Products::float32) return;
   const std::string name = format_value(c.products);
@@ -73,7 +64,7 @@ const std::vector<std::string>& EnumNames<LikelihoodScale>::names() {
 }
 
 const std::vector<std::string>& EnumNames<Products>::names() {
-  static const std::vector<std::string> names = {"float32", "bf16x2", "bf16"};
+  static const std::vector<std::string> names = {"float32", "bf16"};
   return names;
 }
 
@@ -94,7 +85,7 @@ Fields network_fields(ParticleConfig& c) {
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement; 0: all of them", at_least(0))
       .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B), minibatch (1) or mean (1/B)")
-      .add("products", c.products, "numbers that layers multiply in training: float32; with AMX also bf16x2, bf16")
+      .add("products", c.products, "numbers that layers multiply in training: float32, or bf16, which needs AMX")
       .merge(memory_fields(c.capacity, c.discount));
 }
 
@@ -113,7 +104,7 @@ ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t c
   model_.initialise(stream, theta_);
   check_perturbation(config_, model_);
   check_products(config_, model_);
-  batch_.parts = parts_of(config_.products);
+  batch_.bf16 = config_.products == Products::bf16;
   if (config_.perturbation.anchors) anchors_ = theta_;
   weights_.resize(mark_counts(config_).weights);
   offsets_.resize(mark_counts(config_).offsets);
@@ -168,7 +159,7 @@ void ParticlePosterior::train_step() {
     history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
   }
   units_.apply(batch_);
-  batch_.sparse.find(batch_.contexts, batch_.parts);
+  batch_.sparse.find(batch_.contexts, batch_.bf16);
   // The one place where the likelihood is scaled to the t observations.
   batch_.likelihood_scale = likelihood_scale(config_, history_.weight(), batch_.size());
   if (config_.keep_units < 1.0) draw_dropout();

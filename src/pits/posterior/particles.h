@@ -19,8 +19,8 @@ struct EnumNames<LikelihoodScale> {
   static const std::vector<std::string>& names();
 };
 
-// The numbers that hidden layers multiply in training, on tile registers unless they are float32; sums are float32.
-enum class Products { float32, bf16x2, bf16 };  // two parts of bf16 a number keep 16 of the 24 bits of a float32
+// The numbers that hidden layers multiply in training; sums are float32.
+enum class Products { float32, bf16 };
 template <>
 struct EnumNames<Products> {
   static const std::vector<std::string>& names();
