@@ -27,13 +27,14 @@ std::string Shape::name() const {
   return fmt::format("d={},K={},M={}{}", d, K, M, ones > 0 ? fmt::format(",ones={}", ones) : "");
 }
 
-ParticleConfig particle_config(const Shape& shape) {
+ParticleConfig particle_config(const Shape& shape, Products products) {
   ParticleConfig c;
   c.particles = static_cast<int>(shape.M);
   c.model.hidden = {hidden, hidden};
   c.flow.kind = FlowKind::svgd;
   c.optimizer = {.rule = Rule::adam, .step = 1e-3};
   c.batch = batch_size;
+  c.products = products;
   return c;
 }
 
@@ -57,8 +58,8 @@ void teach(const Shape& shape, const std::function<void(const Observation&)>& ob
   }
 }
 
-ParticlePosterior taught_posterior(const Shape& shape) {
-  ParticlePosterior posterior(particle_config(shape), shape.d, shape.K, 1, 0);
+ParticlePosterior taught_posterior(const Shape& shape, Products products) {
+  ParticlePosterior posterior(particle_config(shape, products), shape.d, shape.K, 1, 0);
   teach(shape, [&](const Observation& o) { posterior.observe(o); });
   return posterior;
 }

@@ -6,7 +6,7 @@
 
 namespace pits::bench {
 
-ParticleConfig particle_config(const Shape& shape);
+ParticleConfig particle_config(const Shape& shape, Products products = Products::float32);
 
 // n contexts of the shape, (n,d).
 Matrix<float> contexts_of(const Shape& shape, std::size_t n);
@@ -14,6 +14,6 @@ Matrix<float> contexts_of(const Shape& shape, std::size_t n);
 // history_size observations, actions in turn at random, rewards N(0,1).
 void teach(const Shape& shape, const std::function<void(const Observation&)>& observe);
 
-ParticlePosterior taught_posterior(const Shape& shape);
+ParticlePosterior taught_posterior(const Shape& shape, Products products = Products::float32);
 
 }  // namespace pits::bench

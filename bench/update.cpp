@@ -2,6 +2,7 @@
 #include "bench/operations.h"
 #include "bench/plain.h"
 #include "bench/problem.h"
+#include "pits/core/kernels.h"
 
 namespace pits::bench {
 namespace {
@@ -24,8 +25,9 @@ Matrix<float> score_of(const ParticlePosterior& posterior) {
   return score;
 }
 
+template <Products products>
 void update(const Shape& shape, State& state) {
-  ParticlePosterior posterior = taught_posterior(shape);
+  ParticlePosterior posterior = taught_posterior(shape, products);
   posterior.train(1);  // memory is there from now on
   for (auto _ : state) posterior.train(1);
 }
@@ -80,6 +82,8 @@ Body with(const Shape& shape, void (*body)(const Shape&, State&)) {
   return [shape, body](State& state) { body(shape, state); };
 }
 
+std::string torch_step(const Shape& s) { return fmt::format("step:{}:{}:{}", s.d, s.K, s.M); }
+
 }  // namespace
 
 std::vector<Case> update_cases() {
@@ -87,10 +91,13 @@ std::vector<Case> update_cases() {
   for (const Shape& s : shapes()) {
     const std::string name = "/" + s.name();
     cases.push_back({.name = "update" + name,
-                     .body = with(s, update),
+                     .body = with(s, update<Products::float32>),
                      .operations = step_operations(s),
                      .reference = with(s, plain_update),
-                     .torch = fmt::format("step:{}:{}:{}", s.d, s.K, s.M)});
+                     .torch = torch_step(s)});
+    if (tiles_in_use()) {
+      cases.push_back({.name = "update-bf16" + name, .body = with(s, update<Products::bf16>), .torch = torch_step(s)});
+    }
     cases.push_back({.name = "update-gather" + name, .body = with(s, gather)});
     cases.push_back({.name = "update-score" + name, .body = with(s, score), .operations = score_operations(s)});
     cases.push_back(

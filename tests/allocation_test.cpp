@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "agent/play.h"
+#include "pits/core/kernels.h"
 #include "pits/core/matrix.h"
 #include "pits/posterior/history.h"
 #include "pits/posterior/particles.h"
@@ -90,6 +91,22 @@ TEST(Allocations, TrainingOnSparseContextsAllocatesNothing) {
   posterior.train(1);
   const std::size_t before = allocations;
   posterior.train(300);
+  EXPECT_EQ(allocations, before);
+}
+
+TEST(Allocations, TrainingInBf16AllocatesNothing) {
+  if (!tiles_in_use()) GTEST_SKIP() << "needs AMX";
+  ParticlePosterior posterior({.particles = 2, .model = {.hidden = {7, 5}}, .batch = 64, .products = Products::bf16},
+                              12, 3, 1, 0);
+  Stream stream({.seed = 2});
+  for (std::size_t t = 0; t < 500; ++t) {
+    std::vector<float> x(12);
+    stream.fill_normal(x);
+    posterior.observe({.context = x, .action = stream.index(3), .reward = stream.uniform_float()});
+  }
+  posterior.train(1);
+  const std::size_t before = allocations;
+  posterior.train(100);
   EXPECT_EQ(allocations, before);
 }
 

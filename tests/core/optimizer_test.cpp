@@ -266,5 +266,31 @@ TEST(Optimizer, RefusesBadConfigsByTheNameOfTheField) {
   for (const double bad : {0.0, -1.0, nan, 1e-50}) expect_refused({.epsilon = bad}, "epsilon");
 }
 
+// All rules, two steps, the columns in three parts.
+TEST(Optimizer, ColumnsAscendAsAllDo) {
+  for (const Rule rule : {Rule::sgd, Rule::adagrad, Rule::rmsprop, Rule::adam, Rule::sign}) {
+    Matrix<float> whole(3, 50), parts(3, 50), v(3, 50);
+    for (std::size_t l = 0; l < v.size(); ++l) v.data()[l] = std::sin(static_cast<float>(l));
+    Optimizer<float> one({.rule = rule}), other({.rule = rule});
+    for (int step = 0; step < 2; ++step) {
+      one.ascend(whole, v);
+      other.begin_step(3, 50);
+      for (const auto& [first, count] : {std::pair{20, 30}, std::pair{0, 7}, std::pair{7, 13}}) {
+        other.ascend_columns(first, parts.view().columns(first, count), v.view().columns(first, count));
+      }
+    }
+    EXPECT_TRUE(std::ranges::equal(whole.flat(), parts.flat())) << format_value(rule);
+    EXPECT_EQ(other.steps_done(), 2);
+  }
+}
+
+TEST(Optimizer, ClippingNeedsAllColumns) {
+  Matrix<float> theta(2, 4), v(2, 4);
+  Optimizer<float> optimizer({.clip = 1.0});
+  optimizer.begin_step(2, 4);
+  EXPECT_THROW(optimizer.ascend_columns(0, theta.view().columns(0, 2), v.view().columns(0, 2)), Error);
+  EXPECT_NO_THROW(optimizer.ascend_columns(0, theta, v));
+}
+
 }  // namespace
 }  // namespace pits

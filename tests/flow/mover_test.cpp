@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace pits {
@@ -64,6 +65,57 @@ TEST(Mover, NoiseHasTheVarianceOfTheStep) {
     EXPECT_NEAR(square, expected, 5.0 * expected * std::sqrt(2.0 / n));
     mover.step(theta.view(), score);
     EXPECT_NE(theta(0, 0), 2.0 * first);
+  }
+}
+
+Matrix<float> random_block(std::size_t rows, std::size_t cols, std::uint32_t step) {
+  Stream stream({.seed = 8, .purpose = Purpose::target_sample, .step = step});
+  Matrix<float> block(rows, cols);
+  stream.fill_normal(block.flat());
+  return block;
+}
+
+// More columns than are moved at a time, against the velocity of all columns and then a step of all.
+TEST(Mover, ColumnsMoveAsInOneStepOfAll) {
+  constexpr std::size_t M = 5, P = 30'000;
+  for (const FlowKind kind :
+       {FlowKind::ensemble, FlowKind::svgd, FlowKind::dgf, FlowKind::dgf_sinkhorn, FlowKind::blob, FlowKind::spos}) {
+    for (const double clip : {0.0, 1.0}) {
+      const FlowConfig flow_config{.kind = kind};
+      const OptimizerConfig optimizer_config{
+          .rule = kind == FlowKind::spos ? Rule::sgd : Rule::adam, .step = 1e-2, .clip = clip};
+      Matrix<float> moved = random_block(M, P, 0), theta = moved, v(M, P);
+      Mover<float> mover(flow_config, optimizer_config, {.seed = 1});
+      Flow<float> flow(flow_config);
+      Optimizer<float> optimizer(optimizer_config);
+      for (std::uint32_t step = 1; step <= 3; ++step) {
+        const Matrix<float> score = random_block(M, P, step);
+        mover.step(moved.view(), score);
+        flow.velocity(theta, score, v);
+        const double size = optimizer.next_step_size();
+        optimizer.ascend(theta, v);
+        if (kind == FlowKind::spos) {
+          Stream noise({.seed = 1, .purpose = Purpose::diffusion, .step = step - 1});
+          add_diffusion<float>(flow.temperature(), size, noise, theta);
+        }
+        EXPECT_FALSE(mover.diverged());
+      }
+      EXPECT_TRUE(std::ranges::equal(moved.flat(), theta.flat())) << format_value(kind) << " clipped at " << clip;
+    }
+  }
+}
+
+// The last column is in the last chunk.
+TEST(Mover, SaysWhereACoordinateIsNoNumberOrTooLarge) {
+  constexpr std::size_t P = 70'000;
+  for (const float bad : {std::nanf(""), 1e16F, -1e16F}) {
+    Matrix<float> theta(2, P), score(2, P);
+    Mover<float> mover({.kind = FlowKind::ensemble}, {.rule = Rule::sgd, .step = 1.0}, {.seed = 1});
+    mover.step(theta.view(), score);
+    EXPECT_FALSE(mover.diverged());
+    score(1, P - 1) = bad;
+    mover.step(theta.view(), score);
+    EXPECT_TRUE(mover.diverged());
   }
 }
 

@@ -161,7 +161,10 @@ TYPED_TEST(EveryFlow, TransportPullsBeyondRootLambdaAndPushesWithin) {
   const auto first_velocity = [&](double lambda) {
     Workspace<TypeParam> w;
     Matrix<TypeParam> v(2, 1);
-    add_transport<TypeParam>({.theta = theta, .score = score, .previous = theta}, Scale::fixed(lambda), 1.0, w, v);
+    const Cloud<TypeParam> cloud{.theta = theta, .score = score, .previous = theta};
+    Velocity<TypeParam> transport;
+    add_transport<TypeParam>(cloud, Scale::fixed(lambda), 1.0, w, transport);
+    transport.evaluate(cloud, v);
     EXPECT_FLOAT_EQ(v(0, 0), -v(1, 0));
     return v(0, 0);
   };
@@ -208,7 +211,9 @@ TEST(Transport, OfALengthFarBelowEveryDistanceIsZero) {
   previous(1, 0) = -7.0;
   Matrix<double> v(2, 1);
   Workspace<double> w;
-  add_transport<double>({theta, score, previous}, Scale::fixed(1e-310), 1.0, w, v);
+  Velocity<double> transport;
+  add_transport<double>({theta, score, previous}, Scale::fixed(1e-310), 1.0, w, transport);
+  transport.evaluate({theta, score, previous}, v);
   EXPECT_EQ(v(0, 0), 0.0);
   EXPECT_EQ(v(1, 0), 0.0);
 }

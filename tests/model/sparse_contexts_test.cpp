@@ -9,18 +9,24 @@
 namespace pits::test {
 namespace {
 
-// Four columns of numbers, then one-hot columns in groups of five, standardised by made-up means and deviations.
-std::vector<double> one_hot_row(std::size_t d, Stream& stream) {
+enum class Columns { standardised, raw };
+
+// One-hot columns in groups of five; standardised by made-up means and deviations, and four columns of numbers before
+// them, or as they come.
+std::vector<double> one_hot_row(std::size_t d, Columns columns, Stream& stream) {
   std::vector<double> x(d);
   for (std::size_t l = 0; l < d; ++l) {
-    const bool number = l < 4;
+    const bool number = columns == Columns::standardised && l < 4;
     const bool hot = !number && l % 5 == stream.index(5);
-    x[l] = number ? float_normal(stream) : static_cast<float>((hot ? 1.0 : 0.0) - 0.1) * (1.0F + 0.5F * (l % 3));
+    const float shift = columns == Columns::standardised ? 0.1F : 0.0F;
+    const float scale = columns == Columns::standardised ? 1.0F + 0.5F * static_cast<float>(l % 3) : 1.0F;
+    x[l] = number ? float_normal(stream) : ((hot ? 1.0F : 0.0F) - shift) * scale;
   }
   return x;
 }
 
-Problem sparse_problem(std::size_t d, std::vector<int> hidden, Activation activation, std::size_t observations) {
+Problem sparse_problem(std::size_t d, std::vector<int> hidden, Activation activation, std::size_t observations,
+                       Columns columns = Columns::standardised) {
   Problem p = make_problem({.config = {.hidden = std::move(hidden), .activation = activation},
                             .d = d,
                             .K = 3,
@@ -28,13 +34,20 @@ Problem sparse_problem(std::size_t d, std::vector<int> hidden, Activation activa
                             .observations = observations},
                            d + observations);
   Stream stream({.seed = 5, .purpose = Purpose::target_sample});
-  for (PlainObservation& o : p.data) o.x = one_hot_row(d, stream);
+  for (PlainObservation& o : p.data) o.x = one_hot_row(d, columns, stream);
   return p;
 }
 
 Minibatch minibatch_of(const Problem& p) { return make_minibatch(p.data, p.plain.d, p.plain.K, p.scale); }
 
-TEST(SparseContexts, BaseAndDifferencesAreTheContexts) {
+// The lists are made where there are no tile registers.
+class SparseContextsAsLists : public testing::Test {
+ protected:
+  void SetUp() override { force_simd_target(simd_targets().back()); }
+  void TearDown() override { force_simd_target(""); }
+};
+
+TEST_F(SparseContextsAsLists, BaseAndDifferencesAreTheContexts) {
   const Problem p = sparse_problem(57, {5}, Activation::relu, 70);
   const Minibatch batch = minibatch_of(p);
   SparseContexts sparse;
@@ -60,7 +73,7 @@ TEST(SparseContexts, BaseAndDifferencesAreTheContexts) {
     }
   }
   EXPECT_EQ(sparse.base[0], 0.0F);  // a column of numbers has no base
-  EXPECT_EQ(sparse.base[4], static_cast<float>(-0.1) * 1.5F);
+  EXPECT_EQ(sparse.base[4], -0.1F * 1.5F);
 }
 
 TEST(SparseContexts, DenseOrNarrowContextsStayAsTheyAre) {
@@ -73,7 +86,7 @@ TEST(SparseContexts, DenseOrNarrowContextsStayAsTheyAre) {
   EXPECT_TRUE(sparse.empty());
 }
 
-TEST(SparseContexts, ConstantContextsHaveNoDifferences) {
+TEST_F(SparseContextsAsLists, ConstantContextsHaveNoDifferences) {
   PaddedMatrix<float> contexts(40, 3);
   for (std::size_t l = 0; l < 40; ++l) std::ranges::fill(contexts.row(l), static_cast<float>(l));
   SparseContexts sparse;
@@ -84,7 +97,7 @@ TEST(SparseContexts, ConstantContextsHaveNoDifferences) {
 }
 
 // Beside a base of 999 a difference would keep half the digits of 0.01.
-TEST(SparseContexts, ABaseFarFromTheOthersIsNotTaken) {
+TEST_F(SparseContextsAsLists, ABaseFarFromTheOthersIsNotTaken) {
   PaddedMatrix<float> contexts(40, 10);
   for (std::size_t l = 0; l < 40; ++l) std::ranges::fill(contexts.row(l), 0.0F);
   std::ranges::fill(contexts.row(3), 999.0F);
@@ -106,16 +119,19 @@ TEST_P(SparseScoreOnTarget, IsTheGradientOfThePlainLogPosterior) {
   int compared = 0;
   for (const int width : {1, 4, 7, 17, 36}) {
     for (const Activation activation : {Activation::relu, Activation::tanh}) {
-      const Problem p = sparse_problem(40, {width, 3}, activation, 19);
-      if (!away_from_kinks(p)) continue;
-      Minibatch batch = minibatch_of(p);
-      batch.sparse.find(batch.contexts);
-      ASSERT_FALSE(batch.sparse.empty());
-      ++compared;
-      EXPECT_LT(worst_error(p, score_of(p.model, p.theta, batch)), float_tolerance) << "width " << width;
+      for (const Columns columns : {Columns::standardised, Columns::raw}) {
+        const Problem p = sparse_problem(40, {width, 3}, activation, 19, columns);
+        if (!away_from_kinks(p)) continue;
+        Minibatch batch = minibatch_of(p);
+        batch.sparse.find(batch.contexts);
+        ASSERT_FALSE(batch.sparse.empty());
+        EXPECT_EQ(batch.sparse.tiled, tiles_in_use());
+        ++compared;
+        EXPECT_LT(worst_error(p, score_of(p.model, p.theta, batch)), float_tolerance) << "width " << width;
+      }
     }
   }
-  EXPECT_GE(compared, 6);
+  EXPECT_GE(compared, 12);
 }
 INSTANTIATE_TEST_SUITE_P(Simd, SparseScoreOnTarget, testing::ValuesIn(simd_targets()), target_name);
 

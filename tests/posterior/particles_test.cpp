@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "pits/core/kernels.h"
 #include "pits/core/parallel.h"
 #include "posterior/observations.h"
 
@@ -55,6 +56,45 @@ TEST(ParticlePosterior, DataScaleMultipliesTheMinibatchLikelihoodByTOverB) {
     EXPECT_NEAR(data, minibatch * t / 16.0, 2e-6);  // θ near 1 rounds by 6e-8, a difference of two by twice that
   }
   EXPECT_GT(largest, 1e-3);
+}
+
+std::string refusal(const ParticleConfig& config) {
+  try {
+    ParticlePosterior(config, d, K, 1, 0);
+    return {};
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+TEST(ParticlePosterior, ProductsInBf16AreNearThoseInFloat32) {
+  if (!tiles_in_use()) GTEST_SKIP() << "needs AMX";
+  ParticleConfig config = tiny(FlowKind::svgd);
+  config.model.activation = Activation::tanh;
+  const std::vector<float> start = numbers(posterior_after(config, 40, 0));
+  const std::vector<float> exact = numbers(posterior_after(config, 40, 1));
+  config.products = Products::bf16;
+  const std::vector<float> rounded = numbers(posterior_after(config, 40, 1));
+  double moved = 0.0, off = 0.0;
+  for (std::size_t l = 0; l < start.size(); ++l) {
+    moved = std::max(moved, std::abs(double{exact[l]} - start[l]));
+    off = std::max(off, std::abs(double{rounded[l]} - exact[l]));
+  }
+  EXPECT_GT(off, 0.0);
+  EXPECT_LT(off, moved / 10);
+}
+
+TEST(ParticlePosterior, ProductsInBf16NeedHiddenLayersAndAmx) {
+  ParticleConfig config = tiny(FlowKind::svgd);
+  config.products = Products::bf16;
+  if (tiles_in_use()) {
+    EXPECT_EQ(refusal(config), "");
+  }
+  force_simd_target(simd_targets().back());
+  EXPECT_NE(refusal(config).find("AMX"), std::string::npos);
+  force_simd_target("");
+  config.model.kind = ModelKind::linear;
+  EXPECT_NE(refusal(config).find("hidden layers"), std::string::npos);
 }
 
 TEST(ParticlePosterior, SameSeedSameBits) {

@@ -3,6 +3,7 @@
 
 #include "pits/core/error.h"
 #include "pits/core/kernels.h"
+#include "pits/core/tiles.h"
 
 namespace pits {
 namespace detail {
@@ -54,11 +55,31 @@ void add_weighted_differences(ConstMatrixView<double> w, ConstMatrixView<double>
 
 namespace {
 
-// Asked before the first force, which would narrow Highway's answer.
-const std::vector<std::int64_t>& machine_targets() {
-  static const std::vector<std::int64_t> targets = hwy::SupportedAndGeneratedTargets();
+// What may be forced: vectors of one width, and the widest with tile registers beside them where the machine has some.
+struct Target {
+  std::int64_t vectors;
+  bool tiles;
+  std::string name() const { return std::string(hwy::TargetName(vectors)) + (tiles ? "_AMX" : ""); }
+};
+
+// Widest first. Asked before the first force, which would narrow Highway's answer.
+const std::vector<Target>& machine_targets() {
+  static const std::vector<Target> targets = [] {
+    std::vector<Target> all;
+    for (const std::int64_t vectors : hwy::SupportedAndGeneratedTargets()) all.push_back({vectors, false});
+    const bool wide = all.front().name().starts_with("AVX3");
+    if (wide && machine_has_tiles()) all.insert(all.begin(), {all.front().vectors, true});
+    return all;
+  }();
   return targets;
 }
+
+const Target*& forced_target() {
+  static const Target* target = nullptr;
+  return target;
+}
+
+const Target& target_in_use() { return forced_target() == nullptr ? machine_targets().front() : *forced_target(); }
 
 void check_shape(bool fits, const char* operation) {
   if (!fits) throw failed("{}: the shapes do not match", operation);
@@ -118,19 +139,22 @@ void add_weighted_differences(ConstMatrixView<double> w, ConstMatrixView<double>
 
 std::vector<std::string> simd_targets() {
   std::vector<std::string> names;
-  for (const std::int64_t target : machine_targets()) names.emplace_back(hwy::TargetName(target));
+  for (const Target& target : machine_targets()) names.push_back(target.name());
   return names;
 }
 
-std::string simd_target() { return hwy::TargetName(hwy::SupportedAndGeneratedTargets().front()); }
+std::string simd_target() { return target_in_use().name(); }
+
+bool tiles_in_use() { return target_in_use().tiles; }
 
 void force_simd_target(const std::string& name) {
-  std::int64_t wanted = 0;  // to Highway: what the machine has
-  for (const std::int64_t target : machine_targets()) {
-    if (name == hwy::TargetName(target)) wanted = target;
+  const Target* wanted = nullptr;
+  for (const Target& target : machine_targets()) {
+    if (name == target.name()) wanted = &target;
   }
-  if (!name.empty() && wanted == 0) throw unknown_name("SIMD target", name, simd_targets());
-  hwy::SetSupportedTargetsForTest(wanted);
+  if (!name.empty() && wanted == nullptr) throw unknown_name("SIMD target", name, simd_targets());
+  forced_target() = wanted;
+  hwy::SetSupportedTargetsForTest(wanted == nullptr ? 0 : wanted->vectors);  // 0: what the machine has
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 

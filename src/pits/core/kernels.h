@@ -48,9 +48,11 @@ void add_weighted_differences(ConstMatrixView<float> w, ConstMatrixView<float> a
 void add_weighted_differences(ConstMatrixView<double> w, ConstMatrixView<double> a, ConstMatrixView<double> b,
                               MatrixView<double> v);
 
-// The SIMD target in use ("AVX3", "AVX2", ...), recorded in run directories; results have the same bits for the
-// same target only.
+// The SIMD target in use ("AVX3", "AVX2", ..., "AVX3_AMX" with tile registers), recorded in run directories; results
+// have the same bits for the same target only.
 std::string simd_target();
+// Whether it has tile registers (core/tiles.h).
+bool tiles_in_use();
 // Targets this machine can run, widest first.
 std::vector<std::string> simd_targets();
 // Forces one target by name (PITS_SIMD, tests, a resumed run); empty lifts the force. Not thread-safe.

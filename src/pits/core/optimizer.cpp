@@ -37,19 +37,16 @@ void rmsprop(std::span<T> theta, std::span<const T> v, std::span<T> mean_square,
 
 // Kingma and Ba 2015; the bias corrections are folded into the step and epsilon-side root.
 template <class T>
-struct Adam {
-  T beta1, beta2, step, root_correction, epsilon;
-  void operator()(std::span<T> theta, std::span<const T> v, std::span<T> m, std::span<T> s) const {
-    for (std::size_t i = 0; i < theta.size(); ++i) {
-      m[i] = beta1 * m[i] + (T{1} - beta1) * v[i];
-      s[i] = beta2 * s[i] + (T{1} - beta2) * v[i] * v[i];
-      theta[i] += step * m[i] / (std::sqrt(s[i]) * root_correction + epsilon);
-    }
+void adam(std::span<T> theta, std::span<const T> v, std::span<T> m, std::span<T> s, const AdamFactors<T>& f) {
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    m[i] = f.beta1 * m[i] + (T{1} - f.beta1) * v[i];
+    s[i] = f.beta2 * s[i] + (T{1} - f.beta2) * v[i] * v[i];
+    theta[i] += f.step * m[i] / (std::sqrt(s[i]) * f.root_correction + f.epsilon);
   }
-};
+}
 
 template <class T>
-Adam<T> adam_at(const OptimizerConfig& c, double step, std::int64_t k) {
+AdamFactors<T> adam_factors(const OptimizerConfig& c, double step, std::int64_t k) {
   const double mean_correction = 1.0 / (1.0 - std::pow(c.momentum, static_cast<double>(k)));
   const double square_correction = 1.0 / (1.0 - std::pow(c.second_moment, static_cast<double>(k)));
   return {static_cast<T>(c.momentum), static_cast<T>(c.second_moment), static_cast<T>(step * mean_correction),
@@ -122,27 +119,43 @@ void Optimizer<T>::begin_training() {
 template <class T>
 void Optimizer<T>::ascend(MatrixView<T> theta, MatrixView<T> velocity) {
   check_blocks<T>(theta, velocity);
-  clip_rows(velocity, config_.clip);
+  begin_step(theta.rows(), theta.cols());
+  ascend_columns(0, theta, velocity);
+}
+
+template <class T>
+void Optimizer<T>::begin_step(std::size_t rows, std::size_t cols) {
   const bool needs_first = config_.rule == Rule::adam;
   const bool needs_second = config_.rule != Rule::sgd && config_.rule != Rule::sign;
-  if (needs_first && first_.size() != theta.size()) first_.reshape(theta.rows(), theta.cols());
-  if (needs_second && second_.size() != theta.size()) {
-    second_.reshape(theta.rows(), theta.cols());
+  if (needs_first && first_.size() != rows * cols) first_.reshape(rows, cols);
+  if (needs_second && second_.size() != rows * cols) {
+    second_.reshape(rows, cols);
     if (config_.rule == Rule::rmsprop) std::ranges::fill(second_.flat(), static_cast<T>(config_.first_square));
   }
-
-  const double step = next_step_size();
+  columns_ = cols;
+  step_ = next_step_size();
   ++steps_done_;
-  const T eta = static_cast<T>(step);
+  if (config_.rule == Rule::adam) adam_ = adam_factors<T>(config_, step_, steps_done_);
+}
+
+template <class T>
+void Optimizer<T>::ascend_columns(std::size_t first, MatrixView<T> theta, MatrixView<T> velocity) {
+  if (config_.clip > 0.0 && theta.cols() != columns_) throw failed("optimizer: clipping needs all columns at once");
+  clip_rows(velocity, config_.clip);
+  for (std::size_t i = 0; i < theta.rows(); ++i) ascend_row(theta.row(i), velocity.row(i), i, first);
+}
+
+template <class T>
+void Optimizer<T>::ascend_row(std::span<T> theta, std::span<const T> v, std::size_t i, std::size_t first) {
+  const T eta = static_cast<T>(step_);
   const T epsilon = static_cast<T>(config_.epsilon);
-  const std::span<T> th = theta.flat();
-  const std::span<const T> v = velocity.flat();
+  const auto moment = [&](Matrix<T>& m) { return m.row(i).subspan(first, theta.size()); };
   switch (config_.rule) {
-    case Rule::sgd: return sgd(th, v, eta);
-    case Rule::sign: return sign(th, v, eta, epsilon);
-    case Rule::adagrad: return adagrad(th, v, second_.flat(), eta, epsilon);
-    case Rule::rmsprop: return rmsprop(th, v, second_.flat(), eta, static_cast<T>(config_.second_moment), epsilon);
-    case Rule::adam: return adam_at<T>(config_, step, steps_done_)(th, v, first_.flat(), second_.flat());
+    case Rule::sgd: return sgd(theta, v, eta);
+    case Rule::sign: return sign(theta, v, eta, epsilon);
+    case Rule::adagrad: return adagrad(theta, v, moment(second_), eta, epsilon);
+    case Rule::rmsprop: return rmsprop(theta, v, moment(second_), eta, static_cast<T>(config_.second_moment), epsilon);
+    case Rule::adam: return adam(theta, v, moment(first_), moment(second_), adam_);
   }
 }
 

@@ -43,12 +43,22 @@ template <class T>
 void clip_rows(MatrixView<T> velocity, double limit);
 
 template <class T>
+struct AdamFactors {
+  T beta1 = 0, beta2 = 0, step = 0, root_correction = 0, epsilon = 0;
+};
+
+template <class T>
 class Optimizer {
  public:
   explicit Optimizer(OptimizerConfig config) : config_(checked(config)) {}
 
   // One step: θ += rule(velocity). Clips `velocity` in place.
   void ascend(MatrixView<T> theta, MatrixView<T> velocity);
+
+  // The same, some columns at a time: begin_step() for particles of that shape, then ascend_columns() once for each of
+  // their columns. Only without clipping may these be some of all columns.
+  void begin_step(std::size_t rows, std::size_t cols);
+  void ascend_columns(std::size_t first, MatrixView<T> theta, MatrixView<T> velocity);
 
   // A new training begins: the schedule starts anew where the config says so.
   void begin_training();
@@ -67,11 +77,16 @@ class Optimizer {
   }
 
  private:
+  void ascend_row(std::span<T> theta, std::span<const T> v, std::size_t i, std::size_t first);
+
   OptimizerConfig config_;
   std::int64_t steps_done_ = 0;
   std::int64_t schedule_start_ = 0;  // steps done when the schedule began
-  Matrix<T> first_;                  // Adam's mean of velocities (M,P)
-  Matrix<T> second_;                 // mean or sum of squared velocities (M,P)
+  std::size_t columns_ = 0;          // of the particles of this step
+  double step_ = 0.0;                // its size
+  AdamFactors<T> adam_;
+  Matrix<T> first_;   // Adam's mean of velocities (M,P)
+  Matrix<T> second_;  // mean or sum of squared velocities (M,P)
 };
 
 extern template class Optimizer<float>;

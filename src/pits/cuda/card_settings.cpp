@@ -199,6 +199,7 @@ std::string why_not_on_card(const PiTsConfig& config, const AgentSetup& setup) {
   if (p.weights != MarkWeights::none || p.rewards || p.anchors) return "particles with data or priors of their own";
   if (c.particles > most_particles) return fmt::format("more than {} particles", most_particles);
   if (c.keep_units < 1.0) return "dropout";
+  if (c.products != Products::float32) return "products in bf16";
   if (c.discount < 1.0) return "discount below 1";
   if (c.model.heads > 1) return "several heads";
   if (c.optimizer.clip > 0.0) return "clip above 0";

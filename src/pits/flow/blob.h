@@ -7,6 +7,6 @@ namespace pits {
 
 // v_i += G_i + λ₁ (2/h) Σ_j k_ij (θ_i − θ_j) [ 1/S_i + 1/S_j ]. Needs w.kernel at θ; λ₁ is `entropy`.
 template <class T>
-void add_blob(const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v, double entropy = 1.0);
+void add_blob(const Cloud<T>& cloud, Workspace<T>& w, Velocity<T>& v, double entropy = 1.0);
 
 }  // namespace pits

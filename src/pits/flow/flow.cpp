@@ -13,7 +13,7 @@ namespace {
 
 // F₁ of the JKO step: descends KL(μ‖p).
 template <class T>
-void add_drive(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v) {
+void add_drive(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, Velocity<T>& v) {
   if (c.drive == Drive::blob) return add_blob(cloud, w, v, c.entropy);
   add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
 }
@@ -27,6 +27,35 @@ Matrix<double> in_double(ConstMatrixView<T> block) {
   Matrix<double> copy(block.rows(), block.cols());
   std::ranges::copy(block.flat(), copy.data());
   return copy;
+}
+
+// The terms of the velocity, with their weights at this cloud.
+template <class T>
+void weigh_terms(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, Velocity<T>& v) {
+  v.clear();
+  const bool alone = cloud.theta.rows() == 1;
+  const bool independent = c.kind == FlowKind::ensemble || c.kind == FlowKind::sgld;
+  if (alone || independent) return v.add_scores();
+
+  evaluate_kernel(cloud.theta, c.bandwidth, w.kernel);
+  switch (c.kind) {
+    case FlowKind::ensemble:
+    case FlowKind::sgld: return;
+    case FlowKind::blob: return add_blob(cloud, w, v, c.entropy);
+    case FlowKind::gfsd: return add_gfsd(cloud, w, v, c.entropy);
+    case FlowKind::gfsf: return add_gfsf(cloud, c.ridge, w, v, c.entropy);
+    case FlowKind::svgd: return add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
+    case FlowKind::spos:
+      add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
+      return v.add_scores(c.beta);
+    case FlowKind::dgf: add_drive(c, cloud, w, v); return add_transport(cloud, c.lambda, c.gamma, w, v);
+    case FlowKind::dgf_sinkhorn:
+      add_drive(c, cloud, w, v);
+      return add_sinkhorn_transport(cloud, c.lambda, c.tau, c.debiased, w, v);
+    case FlowKind::dgf_released:
+      add_svgd(cloud, {.score_at = c.score_at, .entropy = 0.0}, w, v);
+      return add_released_transport(cloud, w, v);
+  }
 }
 
 }  // namespace
@@ -76,30 +105,9 @@ Fields fields(FlowConfig& c) {
 
 template <class T>
 void flow_velocity(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v) {
-  std::ranges::fill(v.flat(), T{0});
-  const bool alone = cloud.theta.rows() == 1;
-  const bool independent = c.kind == FlowKind::ensemble || c.kind == FlowKind::sgld;
-  if (alone || independent) return add_scores(cloud, v);
-
-  evaluate_kernel(cloud.theta, c.bandwidth, w.kernel);
-  switch (c.kind) {
-    case FlowKind::ensemble:
-    case FlowKind::sgld: return;
-    case FlowKind::blob: return add_blob(cloud, w, v, c.entropy);
-    case FlowKind::gfsd: return add_gfsd(cloud, w, v, c.entropy);
-    case FlowKind::gfsf: return add_gfsf(cloud, c.ridge, w, v, c.entropy);
-    case FlowKind::svgd: return add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
-    case FlowKind::spos:
-      add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
-      return add_scores(cloud, v, c.beta);
-    case FlowKind::dgf: add_drive(c, cloud, w, v); return add_transport(cloud, c.lambda, c.gamma, w, v);
-    case FlowKind::dgf_sinkhorn:
-      add_drive(c, cloud, w, v);
-      return add_sinkhorn_transport(cloud, c.lambda, c.tau, c.debiased, w, v);
-    case FlowKind::dgf_released:
-      add_svgd(cloud, {.score_at = c.score_at, .entropy = 0.0}, w, v);
-      return add_released_transport(cloud, w, v);
-  }
+  Velocity<T> terms;
+  weigh_terms(c, cloud, w, terms);
+  terms.evaluate(cloud, v);
 }
 
 // Eq. 6 looks back one step, so that θ′ lags θ. The JKO scheme holds the cloud that its outer step started from.
@@ -121,10 +129,16 @@ ConstMatrixView<T> Flow<T>::previous_cloud(ConstMatrixView<T> theta) {
 }
 
 template <class T>
-void Flow<T>::velocity(ConstMatrixView<T> theta, ConstMatrixView<T> score, MatrixView<T> v) {
+Cloud<T> Flow<T>::weigh(ConstMatrixView<T> theta, ConstMatrixView<T> score) {
   const Cloud<T> cloud{.theta = theta, .score = score, .previous = previous_cloud(theta)};
   ++calls_;
-  flow_velocity(config_, cloud, workspace_, v);
+  weigh_terms(config_, cloud, workspace_, velocity_);
+  return cloud;
+}
+
+template <class T>
+void Flow<T>::velocity(ConstMatrixView<T> theta, ConstMatrixView<T> score, MatrixView<T> v) {
+  velocity(weigh(theta, score), v);
 }
 
 template <class T>

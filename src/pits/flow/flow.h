@@ -60,6 +60,11 @@ class Flow {
   // What would move the particles in the next call; changes nothing.
   Forces forces(ConstMatrixView<T> theta, ConstMatrixView<T> score) const;
 
+  // The same in two steps: what the whole cloud is needed for, then v for some of its columns at a time. Columns whose
+  // velocity is known may move before the others'.
+  Cloud<T> weigh(ConstMatrixView<T> theta, ConstMatrixView<T> score);
+  void velocity(const Cloud<T>& columns, MatrixView<T> v) const { velocity_.evaluate(columns, v); }
+
   // The noise of a step is N(0, 2·temperature·step): 1 for SGLD, β for SPOS, 0 for deterministic flows.
   double temperature() const;
   const FlowConfig& config() const { return config_; }
@@ -79,6 +84,7 @@ class Flow {
 
   FlowConfig config_;
   Workspace<T> workspace_;
+  Velocity<T> velocity_;
   Matrix<T> held_;  // θ′
   Matrix<T> last_;  // θ of the last call
   std::int64_t calls_ = 0;

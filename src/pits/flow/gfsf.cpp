@@ -2,7 +2,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "pits/core/kernels.h"
+#include "pits/core/error.h"
 
 namespace pits {
 namespace {
@@ -34,16 +34,15 @@ RowMajor stein_weights(const RbfKernel<T>& kernel, double ridge) {
 }  // namespace
 
 template <class T>
-void add_gfsf(const Cloud<T>& cloud, double ridge, Workspace<T>& w, MatrixView<T> v, double entropy) {
+void add_gfsf(const Cloud<T>& cloud, double ridge, Workspace<T>& w, Velocity<T>& v, double entropy) {
   const std::size_t M = cloud.theta.rows();
   const RowMajor weights = stein_weights(w.kernel, ridge);
-  w.pair_weight.reshape(M, M);
-  for (std::size_t i = 0; i < M * M; ++i) w.pair_weight.data()[i] = static_cast<T>(entropy * weights.data()[i]);
-  add_scores(cloud, v);
-  add_weighted_differences(w.pair_weight, cloud.theta, cloud.theta, v);
+  v.add_scores();
+  Matrix<T>& pair_weight = v.add_differences(M);
+  for (std::size_t i = 0; i < M * M; ++i) pair_weight.data()[i] = static_cast<T>(entropy * weights.data()[i]);
 }
 
-template void add_gfsf<float>(const Cloud<float>&, double, Workspace<float>&, MatrixView<float>, double);
-template void add_gfsf<double>(const Cloud<double>&, double, Workspace<double>&, MatrixView<double>, double);
+template void add_gfsf<float>(const Cloud<float>&, double, Workspace<float>&, Velocity<float>&, double);
+template void add_gfsf<double>(const Cloud<double>&, double, Workspace<double>&, Velocity<double>&, double);
 
 }  // namespace pits

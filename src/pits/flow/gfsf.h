@@ -9,6 +9,6 @@ namespace pits {
 // v_i += G_i + λ₁ Σ_j [(K + εI)⁻¹]_ij Σ_l (2/h) k_jl (θ_j − θ_l), ε = ridge · max K. Needs w.kernel at
 // θ; λ₁ is `entropy`.
 template <class T>
-void add_gfsf(const Cloud<T>& cloud, double ridge, Workspace<T>& w, MatrixView<T> v, double entropy = 1.0);
+void add_gfsf(const Cloud<T>& cloud, double ridge, Workspace<T>& w, Velocity<T>& v, double entropy = 1.0);
 
 }  // namespace pits

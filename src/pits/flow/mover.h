@@ -18,10 +18,15 @@ class Mover {
   // `address` says whose noise it is; its purpose and step are set here.
   Mover(const FlowConfig& flow, const OptimizerConfig& optimizer, const Address& address);
 
-  // Moves theta by one step along its scores; both (M,P).
+  // Moves theta by one step along its scores; both (M,P). Velocity and optimiser take turns over columns of all
+  // particles, so that these are in the cache for both.
   void step(MatrixView<T> theta, ConstMatrixView<T> score);
 
   const Flow<T>& flow() const { return flow_; }
+  // Whether the last step left a coordinate that is no number, or too large for squared distances in float: no flow has
+  // a velocity to offer then.
+  bool diverged() const { return diverged_; }
+
   void begin_training() { optimizer_.begin_training(); }
   std::int64_t steps_done() const { return optimizer_.steps_done(); }
 
@@ -34,7 +39,8 @@ class Mover {
   Flow<T> flow_;
   Optimizer<T> optimizer_;
   Address address_;
-  Matrix<T> velocity_;  // (M,P)
+  Matrix<T> velocity_;  // (M, columns at a time)
+  bool diverged_ = false;
 };
 
 extern template class Mover<float>;

@@ -20,6 +20,6 @@ struct SvgdParameters {
 
 // v_i += (1/M) Σ_j [ k_ij G_j + λ₁ (2/h) k_ij (θ_i − θ_j) ], the part F₁ of Eq. 6. Needs w.kernel at θ.
 template <class T>
-void add_svgd(const Cloud<T>& cloud, const SvgdParameters& parameters, Workspace<T>& w, MatrixView<T> v);
+void add_svgd(const Cloud<T>& cloud, const SvgdParameters& parameters, Workspace<T>& w, Velocity<T>& v);
 
 }  // namespace pits

@@ -55,11 +55,11 @@ void Network::evaluate(std::span<const float> theta, std::span<const float> x, W
 
 ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrixView<float> contexts,
                                        Workspace& w) const {
-  return hidden(theta, contexts, {}, w);
+  return hidden(theta, contexts, {}, false, w);
 }
 
 ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrixView<float> contexts,
-                                       const SparseContexts& sparse, Workspace& w) const {
+                                       const SparseContexts& sparse, bool bf16, Workspace& w) const {
   const std::size_t B = contexts.cols();
   w.hidden.resize(layers_.size() - 1);
   ConstMatrixView<float> input = contexts;
@@ -70,6 +70,8 @@ ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrix
     const std::span<const float> biases = theta.subspan(layer.biases, layer.outputs);
     if (l == 0 && !sparse.empty()) {
       activated_layer(activation_, weights_of(layer, theta), biases, sparse, w.sparse, z);
+    } else if (bf16) {
+      activated_layer_bf16(activation_, weights_of(layer, theta), biases, input, w.sparse.tiled, z);
     } else {
       activated_layer(activation_, plain(weights_of(layer, theta)), biases, input, z);
     }
@@ -80,7 +82,7 @@ ConstMatrixView<float> Network::hidden(std::span<const float> theta, ConstMatrix
 }
 
 void Network::forward(std::span<const float> theta, const Minibatch& batch, Workspace& w, std::span<float> out) const {
-  const ConstMatrixView<float> input = hidden(theta, batch.contexts, batch.sparse, w);
+  const ConstMatrixView<float> input = hidden(theta, batch.contexts, batch.sparse, batch.bf16, w);
   const Layer& last = layers_.back();
   const ConstMatrixView<float> weights = weights_of(last, theta);
   for_each_group(batch, [&](const Group& g) {
@@ -101,12 +103,16 @@ std::span<const float> Network::body_delta(std::span<const float> delta, Workspa
 // delta[l] ← (weights · delta) ⊙ slope for the columns from `first` on; with dropout the slope is that of the
 // activation before the scale.
 void Network::propagate(std::size_t l, Factor<float> weights, ConstMatrixView<float> delta, std::size_t first,
-                        Workspace& w) const {
+                        bool bf16, Workspace& w) const {
   const std::size_t count = delta.cols();
   const MatrixView<float> hidden = w.hidden[l].view().columns(first, count);
   const MatrixView<float> out = w.delta[l].view().columns(first, count);
   if (!w.unit_scale.empty()) divide(w.unit_scale[l].view().columns(first, count), hidden);
-  product_times_slope(activation_, weights, delta, hidden, out);
+  if (bf16) {
+    product_times_slope_bf16(activation_, weights, delta, hidden, w.sparse.tiled, out);
+  } else {
+    product_times_slope(activation_, weights, delta, hidden, out);
+  }
   if (!w.unit_scale.empty()) multiply(w.unit_scale[l].view().columns(first, count), out);
 }
 
@@ -125,7 +131,7 @@ void Network::backward_output(std::span<const float> theta, const Minibatch& bat
     add_row_sums(d, gradient.subspan(last.biases + g.action, 1));
     if (linear) return;
     propagate(layers_.size() - 2, transposed(row_view(weights.row(g.action))),
-              row_view(flowing.subspan(g.first, g.count)), g.first, w);
+              row_view(flowing.subspan(g.first, g.count)), g.first, false, w);
   });
 }
 
@@ -137,7 +143,11 @@ void Network::backward_layer(std::size_t l, const Minibatch& batch, Workspace& w
   const std::span<float> biases = gradient.subspan(layer.biases, layer.outputs);
   if (l > 0 || batch.sparse.empty()) {
     const ConstMatrixView<float> input = l == 0 ? batch.contexts.view() : std::as_const(w.hidden[l - 1]).view();
-    add_product_transposed(d, input, weights);
+    if (batch.bf16) {
+      add_product_transposed_bf16(d, input, w.sparse.tiled, weights);
+    } else {
+      add_product_transposed(d, input, weights);
+    }
     add_row_sums(d, biases);
     return;
   }
@@ -154,7 +164,7 @@ void Network::backward(std::span<const float> theta, const Minibatch& batch, std
   backward_output(theta, batch, delta, w, gradient);
   for (std::size_t l = layers_.size() - 1; l-- > 0;) {
     backward_layer(l, batch, w, gradient);
-    if (l > 0) propagate(l - 1, transposed(weights_of(layers_[l], theta)), w.delta[l].view(), 0, w);
+    if (l > 0) propagate(l - 1, transposed(weights_of(layers_[l], theta)), w.delta[l].view(), 0, batch.bf16, w);
   }
 }
 

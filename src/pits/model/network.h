@@ -65,10 +65,10 @@ class Network {
   void backward_output(std::span<const float> theta, const Minibatch& batch, std::span<const float> delta, Workspace& w,
                        std::span<float> gradient) const;
   ConstMatrixView<float> hidden(std::span<const float> theta, ConstMatrixView<float> contexts,
-                                const SparseContexts& sparse, Workspace& w) const;
+                                const SparseContexts& sparse, bool bf16, Workspace& w) const;
   void backward_layer(std::size_t l, const Minibatch& batch, Workspace& w, std::span<float> gradient) const;
   std::span<const float> body_delta(std::span<const float> delta, Workspace& w) const;
-  void propagate(std::size_t l, Factor<float> weights, ConstMatrixView<float> delta, std::size_t first,
+  void propagate(std::size_t l, Factor<float> weights, ConstMatrixView<float> delta, std::size_t first, bool bf16,
                  Workspace& w) const;
 
   std::vector<Layer> layers_;

@@ -139,6 +139,12 @@ void RewardModel::likelihood_score(std::span<const float> theta, const Minibatch
   for (std::size_t a = 0; a + 1 < batch.group_start.size(); ++a) {
     const float sd = learned ? noise_sd(theta, a) : marks.noise_sd;
     const float precision = 1.0F / (sd * sd);
+    if (!bernoulli() && !learned && marks.weights.empty() && marks.offsets.empty()) {
+      for (std::size_t b = batch.group_start[a]; b < batch.group_start[a + 1]; ++b) {
+        w.output[b] = scale * precision * (batch.rewards[b] - w.output[b]);
+      }
+      continue;
+    }
     float noise_gradient = 0.0F;
     for (std::size_t b = batch.group_start[a]; b < batch.group_start[a + 1]; ++b) {
       float& m = w.output[b];

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "pits/core/kernels.h"
+
 namespace pits {
 namespace {
 
@@ -23,29 +25,20 @@ float majority(std::span<const float> numbers) {
   return candidate;
 }
 
-struct Differences {
-  std::size_t count = 0;
-  float largest = 0.0F;  // number among those that differ
-};
-
-Differences differences(std::span<const float> numbers, float base) {
-  Differences d;
-  for (const float x : numbers) {
-    d.count += x == base ? 0 : 1;
-    d.largest = std::max(d.largest, x == base ? 0.0F : std::abs(x));
-  }
-  return d;
-}
-
 // Against a base far larger than they are, differences would lose the digits of the numbers.
 constexpr float largest_ratio = 16.0F;
 
 }  // namespace
 
-void SparseContexts::find(const PaddedMatrix<float>& contexts) {
+void SparseContexts::find(const PaddedMatrix<float>& contexts, bool bf16) {
   base.clear();
-  if (contexts.rows() < fewest_columns || !count(contexts)) return base.clear();
-  list(contexts);
+  observations_ = contexts.cols();
+  const bool sparse = contexts.rows() >= fewest_columns && count(contexts);
+  tiled = bf16 || (sparse && tiles_in_use());
+  if (tiled && sparse) return tiles.set(contexts, base, found_, bf16 ? LeftFactor::rounded : LeftFactor::exact);
+  base.resize(sparse ? base.size() : 0);
+  if (tiled) return tiles.set_rounded(contexts);
+  if (sparse) list(contexts);
 }
 
 // The base of every column and the number of differences from it; false where they are too many.
@@ -53,17 +46,19 @@ bool SparseContexts::count(const PaddedMatrix<float>& contexts) {
   const std::size_t d = contexts.rows();
   const std::size_t most = contexts.size() / 3;
   base.resize(d);
+  found_.resize(d);
   by_column.start.assign(d + 1, 0);
   for (std::size_t l = 0; l < d; ++l) {
     const std::span<const float> numbers = contexts.row(l);
     base[l] = majority(numbers);
-    Differences found = differences(numbers, base[l]);
-    const bool far = found.count > 0 && std::abs(base[l]) > largest_ratio * found.largest;
-    if (2 * found.count > numbers.size() || far) {  // no majority, or one too far away: the numbers themselves, unrounded
+    found_[l] = survey_column(numbers, base[l]);
+    const float largest = std::max(std::abs(found_[l].lowest), std::abs(found_[l].highest));
+    const bool far = found_[l].differing > 0 && std::abs(base[l]) > largest_ratio * largest;
+    if (2 * found_[l].differing > numbers.size() || far) {  // no majority, or one too far away: the numbers, unrounded
       base[l] = 0.0F;
-      found = differences(numbers, 0.0F);
+      found_[l] = survey_column(numbers, 0.0F);
     }
-    by_column.start[l + 1] = by_column.start[l] + static_cast<std::uint32_t>(found.count);
+    by_column.start[l + 1] = by_column.start[l] + static_cast<std::uint32_t>(found_[l].differing);
     if (by_column.start[l + 1] > most) return false;
   }
   return true;

@@ -230,6 +230,7 @@ void activated_layer(Activation f, ConstMatrixView<float> weights, std::span<con
       out.cols() != x.observations()) {
     throw failed("activated_layer: the shapes do not fit");
   }
+  if (x.tiled) return activated_layer(f, weights, b, x.tiles, scratch.tiled, out);
   HWY_DYNAMIC_DISPATCH(SparseLayer)(f, weights, b.data(), x, scratch, out);
 }
 
@@ -239,6 +240,7 @@ void add_product_transposed(ConstMatrixView<float> d, std::span<const float> sum
       gradient.cols() != x.columns()) {
     throw failed("add_product_transposed: the shapes do not fit");
   }
+  if (x.tiled) return add_product_transposed(d, sums, x.tiles, scratch.tiled, gradient);
   HWY_DYNAMIC_DISPATCH(SparseGradient)(d, sums.data(), x, scratch, gradient);
 }
 

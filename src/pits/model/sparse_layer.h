@@ -1,10 +1,11 @@
-// The first layer on sparse contexts. Units run along lanes, one observation or one column at a time.
+// The first layer on sparse contexts: on tile registers, or units along lanes, one observation or one column at a time.
 #pragma once
 
 #include <span>
 
 #include "pits/model/activation.h"
 #include "pits/model/sparse_contexts.h"
+#include "pits/model/tiled_layer.h"
 
 namespace pits {
 
@@ -14,6 +15,7 @@ struct SparseScratch {
   Matrix<float> units;      // (B,·): its units, or their deltas
   Matrix<float> gradient;   // (d,·)
   std::vector<float> bias;  // b + W base, or the sums of the deltas; padded to whole blocks
+  TiledScratch tiled;
 };
 
 // out(H,B) = f(W(H,d)·X + b(H))

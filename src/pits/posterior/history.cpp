@@ -9,13 +9,23 @@
 namespace pits {
 namespace {
 
-// out(l,b) = rows[b][l], a cache line of observations at a time.
+constexpr std::size_t line = 16;  // numbers of a cache line
+
+// out(l,b) = rows[b][l] for one line of columns and one of observations.
+void transpose_lines(std::span<const float* const> rows, std::size_t b, std::size_t l, MatrixView<float> out) {
+  const std::size_t last_column = std::min(l + line, out.rows()), last = std::min(b + line, rows.size());
+  for (std::size_t i = l; i < last_column; ++i) {
+    for (std::size_t j = b; j < last; ++j) out(i, j) = rows[j][i];
+  }
+}
+
+// out(l,b) = rows[b][l]. Rows lie anywhere in a long history: the next ones are asked for while these are written.
 void transpose_rows(std::span<const float* const> rows, MatrixView<float> out) {
-  constexpr std::size_t line = 16;
-  for (std::size_t first = 0; first < rows.size(); first += line) {
-    const std::size_t last = std::min(first + line, rows.size());
-    for (std::size_t l = 0; l < out.rows(); ++l) {
-      for (std::size_t b = first; b < last; ++b) out(l, b) = rows[b][l];
+  for (std::size_t b = 0; b < rows.size(); b += line) {
+    const std::span<const float* const> next = rows.subspan(std::min(b + line, rows.size()));
+    for (std::size_t l = 0; l < out.rows(); l += line) {
+      for (const float* row : next.first(std::min(line, next.size()))) __builtin_prefetch(row + l);
+      transpose_lines(rows, b, l, out);
     }
   }
 }

@@ -4,21 +4,13 @@
 #include <cmath>
 
 #include "pits/core/denormals.h"
+#include "pits/core/kernels.h"
 #include "pits/core/parallel.h"
 #include "pits/model/dropout.h"
 #include "pits/model/growth.h"
 
 namespace pits {
 namespace {
-
-// Squared distances of particles within this bound fit a float; beyond it, or at NaN, no flow has a velocity to offer.
-constexpr float largest_parameter = 1e15F;
-
-bool diverged(ParticlesView theta) {
-  unsigned beyond = 0;  // counted to the end, without a way out: the loop becomes SIMD
-  for (const float x : theta.flat()) beyond += std::abs(x) <= largest_parameter ? 0U : 1U;
-  return beyond > 0;
-}
 
 // Where several heads share a minibatch, each owns its part of it.
 float likelihood_scale(const ParticleConfig& c, double observations, std::size_t batch) {
@@ -34,6 +26,15 @@ float likelihood_scale(const ParticleConfig& c, double observations, std::size_t
 MarkCounts mark_counts(const ParticleConfig& c) {
   const auto M = static_cast<std::size_t>(c.particles);
   return {.weights = c.perturbation.weights == MarkWeights::none ? 0 : M, .offsets = c.perturbation.rewards ? M : 0};
+}
+
+void check_products(const ParticleConfig& c, const RewardModel& model) {
+  if (c.products == Products::float32) return;
+  const std::string name = format_value(c.products);
+  if (model.network().layers().size() == 1) throw bad_input("products={} needs hidden layers: model=mlp", name);
+  if (tiles_in_use()) return;
+  throw bad_input("products={} needs a processor with AMX; SIMD target {} has products=float32 only", name,
+                  simd_target());
 }
 
 void check_perturbation(const ParticleConfig& c, const RewardModel& model) {
@@ -62,6 +63,11 @@ const std::vector<std::string>& EnumNames<LikelihoodScale>::names() {
   return names;
 }
 
+const std::vector<std::string>& EnumNames<Products>::names() {
+  static const std::vector<std::string> names = {"float32", "bf16"};
+  return names;
+}
+
 Fields fields(ParticleConfig& c) {
   return Fields{}
       .add("particles", c.particles, "number of particles M", between(1, 1e6))
@@ -79,6 +85,7 @@ Fields network_fields(ParticleConfig& c) {
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement; 0: all of them", at_least(0))
       .add("scale", c.scale, "weight of the minibatch's likelihood: data (t/B), minibatch (1) or mean (1/B)")
+      .add("products", c.products, "numbers that layers multiply in training: float32, or bf16, which needs AMX")
       .merge(memory_fields(c.capacity, c.discount));
 }
 
@@ -96,6 +103,8 @@ ParticlePosterior::ParticlePosterior(const ParticleConfig& config, std::size_t c
   Stream stream(address_);
   model_.initialise(stream, theta_);
   check_perturbation(config_, model_);
+  check_products(config_, model_);
+  batch_.bf16 = config_.products == Products::bf16;
   if (config_.perturbation.anchors) anchors_ = theta_;
   weights_.resize(mark_counts(config_).weights);
   offsets_.resize(mark_counts(config_).offsets);
@@ -134,7 +143,7 @@ void ParticlePosterior::train(int steps, std::span<const float> noise_sd) {
   mover_.begin_training();
   for (int i = 0; i < steps; ++i) {
     train_step(noise_sd);
-    if (!diverged(theta_)) continue;
+    if (!mover_.diverged()) continue;
     throw failed("the particles diverged after {} training steps; a smaller step than {} may hold them", steps_done(),
                  config_.optimizer.step);
   }
@@ -150,7 +159,7 @@ void ParticlePosterior::train_step(std::span<const float> noise_sd) {
     history_.sample(draws, static_cast<std::size_t>(config_.batch), batch_);
   }
   units_.apply(batch_);
-  batch_.sparse.find(batch_.contexts);
+  batch_.sparse.find(batch_.contexts, batch_.bf16);
   // The one place where the likelihood is scaled to the t observations.
   batch_.likelihood_scale = likelihood_scale(config_, history_.weight(), batch_.size());
   if (config_.keep_units < 1.0) draw_dropout();

@@ -19,6 +19,13 @@ struct EnumNames<LikelihoodScale> {
   static const std::vector<std::string>& names();
 };
 
+// The numbers that hidden layers multiply in training; sums are float32.
+enum class Products { float32, bf16 };
+template <>
+struct EnumNames<Products> {
+  static const std::vector<std::string>& names();
+};
+
 // How the particles' data and priors differ; all the same unless an agent says so.
 enum class MarkWeights { none, kept, exponential };  // every weight 1; 1 with probability `keep`, else 0; Exp(1)
 struct Perturbation {
@@ -35,6 +42,7 @@ struct ParticleConfig {
   OptimizerConfig optimizer{};
   int batch = 512;  // B, drawn with replacement; 0: all observations kept
   LikelihoodScale scale = LikelihoodScale::data;
+  Products products = Products::float32;
   int capacity = 0;       // observations kept; 0 keeps all
   double discount = 1.0;  // of an observation's weight with every one that follows it
   Perturbation perturbation{};
