@@ -269,7 +269,7 @@ bool PiTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out
 
 double PiTs::noise_sd(std::size_t particle, Action action) const {
   const Units& units = posterior_.units();
-  const double sd = last_layers_ ? std::sqrt(last_layers_->noise_variance(units, particle, action))
+  const double sd = last_layers_ ? std::sqrt(last_layers_->noise_variance(particle, action))
                                  : posterior_.model().noise_sd(posterior_.particles().row(particle), action);
   return units.raw_width(sd);
 }

@@ -210,8 +210,8 @@ double LastLayers::noise_variance(double shared, double doubt, std::size_t parti
   return std::max(shared, own) + faded;
 }
 
-double LastLayers::noise_variance(const Units& units, std::size_t particle, std::size_t action) const {
-  return noise_variance(noise_variance(particle), doubt_of(units, config_.doubt), particle, action);
+double LastLayers::noise_variance(std::size_t particle, std::size_t action) const {
+  return noise_variance(noise_variance(particle), 0.0, particle, action);
 }
 
 void LastLayers::show_spread(const Units& units) {
