@@ -21,11 +21,22 @@ TEST(AloneLayers, AFitAndLaterObservationsAreThoseOfTheDoubleReference) {
   }
 }
 
+double alone_agreed(AloneLayers& alone, const CpuLayers& cpu, const LastLayerSettings& s, std::size_t t,
+                    std::size_t action) {
+  const std::size_t M = cpu.particles(), K = cpu.layers.drawn().actions;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < M; ++i) {
+    sum += bounded_mean(Alone(), s, reward_units(cpu), alone.regression(i * K + action), alone.features(i, t).data());
+  }
+  return sum / static_cast<double>(M);
+}
+
 // What decisions see: clamped means, own noise, the doubt of the reward scale.
 TEST(AloneLayers, ValuesAreTheCpus) {
   for (Case c : shapes()) {
     for (const float scale : {1.0F, 0.05F}) {  // rewards that differ by less than they are large leave a doubt
       c.config.last_layer.optimistic = scale < 1.0F;
+      c.config.last_layer.disagreement = scale < 1.0F ? 0.3 : 1.0;
       Setting s(c, 3 * c.d + c.K);
       add_signal(c, s);
       for (float& r : s.rewards) r = 3.0F + scale * (r - 3.0F);
@@ -39,15 +50,20 @@ TEST(AloneLayers, ValuesAreTheCpus) {
         Network::Workspace w;
         const auto view = cpu.posterior.units().context(cpu.observation(t).context);
         const std::vector<float> x(view.begin(), view.end());
+        const DrawnLayers& drawn = cpu.layers.drawn();
+        const Network& network = cpu.posterior.model().network();
+        std::vector<float> agreed;
+        drawn.agreed(network, cpu.posterior.particles(), x, w, agreed);
         for (std::size_t i = 0; i < cpu.particles(); ++i) {
-          cpu.layers.drawn().values(cpu.posterior.model().network(), cpu.posterior.particles(), i, x, w, expected);
+          drawn.values(network, cpu.posterior.particles(), i, x, agreed, w, expected);
           const std::vector<float> phi = alone.features(i, t);
           const RegressionTotals* totals = alone.numbers.totals.data() + i * c.K;
           const double shared = noise_variance(Alone(), settings.last_layer, totals, static_cast<int>(c.K));
           EXPECT_NEAR(shared / cpu.layers.noise_variance(i), 1.0, 1e-4) << c.name;
           for (std::size_t a = 0; a < c.K; ++a) {
-            const double value = action_value(Alone(), settings.last_layer, reward_units(cpu),
-                                              alone.regression(i * c.K + a), phi.data(), shared);
+            const double value =
+                action_value(Alone(), settings.last_layer, reward_units(cpu), alone.regression(i * c.K + a), phi.data(),
+                             alone_agreed(alone, cpu, settings.last_layer, t, a), shared);
             EXPECT_NEAR(value, expected[a], 1e-4 * (1.0 + std::abs(expected[a]))) << c.name;
           }
         }

@@ -122,19 +122,33 @@ std::uint64_t training_interval(const PiTsConfig& c, std::uint64_t t) {
   return std::max(early, static_cast<std::uint64_t>(c.train_share * static_cast<double>(t)));
 }
 
+std::span<const float> ParticleVote::agreed(ContextView x) const {
+  thread_local Network::Workspace workspace;
+  thread_local std::vector<float> rewards;
+  if (last_layers == nullptr) return {};
+  last_layers->agreed(model.network(), theta, x, workspace, rewards);
+  return rewards;
+}
+
 void ParticleVote::values(std::size_t particle, ContextView x, std::span<float> out) const {
+  values(particle, x, agreed(x), out);
+}
+
+void ParticleVote::values(std::size_t particle, ContextView x, std::span<const float> agreed,
+                          std::span<float> out) const {
   thread_local Network::Workspace workspace;
   if (last_layers != nullptr) {
-    last_layers->values(model.network(), theta, particle, x, workspace, out);
+    last_layers->values(model.network(), theta, particle, x, agreed, workspace, out);
   } else {
     model.predict(theta.row(particle), x, workspace, out);
   }
 }
 
-Action ParticleVote::preferred(std::size_t particle, ContextView x, const ActionSet& actions) const {
+Action ParticleVote::preferred(std::size_t particle, ContextView x, std::span<const float> agreed,
+                               const ActionSet& actions) const {
   thread_local std::vector<float> rewards;
   rewards.resize(setup.actions);
-  values(particle, x, rewards);
+  values(particle, x, agreed, rewards);
   return best_action(rewards, actions);
 }
 
@@ -148,6 +162,7 @@ Decision ParticleVote::choose(const Query& query) const {
   check_query(query, setup);
   if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) return *forced;
   const ContextView x = units.context(query.x);
+  const std::span<const float> agreed = this->agreed(x);
   Stream stream = decision_stream(setup, query);
   Decision decision{};
   std::optional<std::size_t> drawn;
@@ -156,12 +171,12 @@ Decision ParticleVote::choose(const Query& query) const {
     decision.action = random_action(stream, query.actions, setup.actions);
   } else {
     drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
-    decision.action = preferred(*drawn, x, query.actions);
+    decision.action = preferred(*drawn, x, agreed, query.actions);
   }
   if (!query.want_propensity) return decision;
   std::size_t votes = 0;
   for (std::size_t i = 0; i < theta.rows(); ++i) {
-    if (i == drawn || preferred(i, x, query.actions) == decision.action) ++votes;
+    if (i == drawn || preferred(i, x, agreed, query.actions) == decision.action) ++votes;
   }
   decision.propensity = probability(votes, query);
   return decision;
@@ -176,7 +191,8 @@ std::vector<float> ParticleVote::probabilities(const Query& query) const {
   }
   std::vector<std::size_t> votes(K, 0);
   const ContextView x = units.context(query.x);
-  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[preferred(i, x, query.actions)];
+  const std::span<const float> agreed = this->agreed(x);
+  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[preferred(i, x, agreed, query.actions)];
   for (Action a = 0; a < K; ++a) {
     if (query.actions.admits(a)) p[a] = probability(votes[a], query);
   }

@@ -45,7 +45,7 @@ struct ParticleVote {
   std::uint64_t events;  // learned so far
   AgentSetup setup;
 
-  // One particle's forward pass; only want_propensity pays for all M.
+  // One particle's forward pass where it decides alone; want_propensity pays for all M.
   Decision choose(const Query& query) const;
   // Probability of every action, (K): the share of particles that prefer it, mixed with the floor; 1 for a forced pull.
   std::vector<float> probabilities(const Query& query) const;
@@ -54,8 +54,11 @@ struct ParticleVote {
   void values(std::size_t particle, ContextView x, std::span<float> out) const;
 
  private:
+  // What all particles agree on at x, which the next two take; empty where each decides alone.
+  std::span<const float> agreed(ContextView x) const;
+  void values(std::size_t particle, ContextView x, std::span<const float> agreed, std::span<float> out) const;
   // The best allowed action of one particle, x in the networks' units.
-  Action preferred(std::size_t particle, ContextView x, const ActionSet& actions) const;
+  Action preferred(std::size_t particle, ContextView x, std::span<const float> agreed, const ActionSet& actions) const;
   // Of an action that `votes` of the particles prefer.
   float probability(std::size_t votes, const Query& query) const;
 };

@@ -100,6 +100,7 @@ LastLayerSettings last_layer_settings(const LastLayerConfig& c, const Network& n
   LastLayerSettings s{.units = static_cast<int>(network.features()),
                       .inputs = inputs_are_features(c, network),
                       .exploration = c.exploration,
+                      .disagreement = c.disagreement,
                       .noise_shape = c.noise_shape,
                       .noise_scale = c.noise_scale,
                       .margin = LastLayerRules::margin,

@@ -104,10 +104,26 @@ PITS_CARD_CALL inline double spread(const LastLayerSettings& s, const RewardUnit
   return kappa * sqrt(fmax(shared, own) + faded);
 }
 
-// What a particle thinks of an action, with φ (F) and the κσ above; each warp by itself.
+// A mean within the rewards seen and their margin.
+PITS_CARD_CALL inline double bounded(const LastLayerSettings& s, const RewardUnits& units, double mean) {
+  const double room = s.margin * (units.high - units.low);
+  const double low = (units.low - room - units.mean) / units.sd, high = (units.high + room - units.mean) / units.sd;
+  return fmin(fmax(mean, low), high);
+}
+
+// A particle's part in what all agree on about an action, with φ (F); each warp by itself.
+template <class Team>
+PITS_CARD_CALL double bounded_mean(const Team& team, const LastLayerSettings& s, const RewardUnits& units,
+                                   const Regression& r, const float* features) {
+  double mean = 0.0;
+  for (int f = team.lane; f < s.features; f += team.lanes) mean += r.mean[f] * features[f];
+  return bounded(s, units, team.lane_sum(mean));
+}
+
+// What a particle thinks of an action, with φ (F) and the κσ above, where all agree on m̄; each warp by itself.
 template <class Team>
 PITS_CARD_CALL double action_value(const Team& team, const LastLayerSettings& s, const RewardUnits& units,
-                                   const Regression& r, const float* features, double shared) {
+                                   const Regression& r, const float* features, double agreed, double shared) {
   double mean = 0.0, deviation = 0.0;
   for (int f = team.lane; f < s.features; f += team.lanes) {
     mean += r.mean[f] * features[f];
@@ -116,9 +132,8 @@ PITS_CARD_CALL double action_value(const Team& team, const LastLayerSettings& s,
   mean = team.lane_sum(mean);
   deviation = team.lane_sum(deviation);
   if (s.optimistic) deviation = fmax(deviation, 0.0);
-  const double room = s.margin * (units.high - units.low);
-  const double low = (units.low - room - units.mean) / units.sd, high = (units.high + room - units.mean) / units.sd;
-  return fmin(fmax(mean, low), high) + spread(s, units, *r.totals, shared) * deviation;
+  const double own = s.disagreement * bounded(s, units, mean) + (1.0 - s.disagreement) * agreed;
+  return own + spread(s, units, *r.totals, shared) * deviation;
 }
 
 }  // namespace pits::cuda

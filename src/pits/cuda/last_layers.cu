@@ -29,6 +29,20 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+// m̄ of an action: the mean over a realization's particles; each warp by itself.
+__device__ double agreed_mean(const Block& team, const Group& group, const LastLayers& layers, int g, int a,
+                              int ahead) {
+  const int K = group.actions, M = group.particles, F = layers.settings.features;
+  if (layers.settings.disagreement == 1.0) return 0.0;
+  double sum = 0.0;
+  for (int i = 0; i < M; ++i) {
+    const std::int64_t particle = static_cast<std::int64_t>(g) * M + i;
+    sum += bounded_mean(team, layers.settings, group.reward_units[g], layers.regression(particle * K + a),
+                        layers.features + (particle * layers.tile + ahead) * F);
+  }
+  return sum / M;
+}
+
 // Round t, number `ahead` of those whose features are known. Blocks (realization); shared memory: values (K).
 __global__ void __launch_bounds__(round_threads)
     decide_kernel(const Group group, const LastLayers layers, const Choice choice, int t, int ahead) {
@@ -42,8 +56,9 @@ __global__ void __launch_bounds__(round_threads)
     const float* features = layers.features + (particle * layers.tile + ahead) * F;
     const double shared = noise_variance(team, layers.settings, layers.totals + particle * K, K);
     for (int a = team.warp; a < K; a += team.warps) {
+      const double agreed = agreed_mean(team, group, layers, g, a, ahead);
       const double value = action_value(team, layers.settings, group.reward_units[g],
-                                        layers.regression(particle * K + a), features, shared);
+                                        layers.regression(particle * K + a), features, agreed, shared);
       if (team.lane == 0) values[a] = value;
     }
     team.sync();

@@ -103,7 +103,7 @@ struct LastLayerSettings {
   bool inputs = false;
   int groups = 0;
   PriorGroup group[most_prior_groups]{};
-  double exploration = 0.0, noise_shape = 1.0, noise_scale = 1.0;
+  double exploration = 0.0, disagreement = 1.0, noise_shape = 1.0, noise_scale = 1.0;
   double margin = 0.0, doubt = 0.0, most_doubt = 0.0, doubt_weight = 0.0, own_weight = 0.0;
   bool optimistic = false;
   bool train_noise = false;

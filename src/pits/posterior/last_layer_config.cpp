@@ -24,6 +24,9 @@ Fields fields(LastLayerConfig& c) {
       .add("last_layer", c.kind, "trained with the network, or exact: a Bayesian regression for every action")
       .add("exploration", c.exploration, "exact last layer: spread of its draws, in posterior standard deviations",
            at_least(0))
+      .add("disagreement", c.disagreement,
+           "exact last layer: share of a network's difference from the mean of all that counts; 1: it decides alone",
+           between(0, 1))
       .add("doubt", c.doubt,
            "exact last layer: how large rewards may be while their scale is not known; 1: as those seen", at_least(0))
       .add("noise_shape", c.noise_shape, "exact last layer: shape of the inverse-gamma prior of the noise variance",

@@ -15,6 +15,7 @@ struct EnumNames<LastLayerKind> {
 struct LastLayerConfig {
   LastLayerKind kind = LastLayerKind::trained;
   double exploration = 0.25;  // κ: how far draws lie from the mean, in posterior standard deviations
+  double disagreement = 1.0;  // ρ: how far a particle's mean lies from that of all, of what its own network says
   double doubt = 4.0;         // of the rewards' scale while it is not known; 1: others may be as large as those seen
   double noise_shape = 2.0;   // a0, b0 of the inverse-gamma prior of the noise variance
   double noise_scale = 0.3;

@@ -42,6 +42,20 @@ void add_products(ConstMatrixView<float> products, RegressionSums& sums) {
   sums.n += products(F - 1, F - 1);
 }
 
+// The features of one context: hidden units, the context where it is one of them, 1.
+void find_features(std::span<const float> units, std::span<const float> inputs, std::vector<float>& features) {
+  features.assign(units.begin(), units.end());
+  features.insert(features.end(), inputs.begin(), inputs.end());
+  features.push_back(1.0F);
+}
+
+// out = W x, W the rows of `matrix` from `first` on
+void rows_times(const Matrix<float>& matrix, std::size_t first, std::span<const float> x, std::span<float> out) {
+  std::ranges::fill(out, 0.0F);
+  add_product_transposed(matrix.view().row_block(first, out.size()), row_view(x),
+                         MatrixView<float>(out.data(), out.size(), 1));
+}
+
 // By how much rewards of the size of those seen may differ beyond what has been seen, in the networks' units.
 double doubt_of(const Units& units, double weight) {
   const RewardScale& scale = units.reward_scale();
@@ -51,24 +65,32 @@ double doubt_of(const Units& units, double weight) {
 
 }  // namespace
 
+void DrawnLayers::agreed(const Network& network, ParticlesView theta, std::span<const float> x, Network::Workspace& w,
+                         std::vector<float>& out) const {
+  out.clear();
+  if (disagreement == 1.0F) return;
+  out.resize(actions);
+  thread_local std::vector<float> features, means;
+  means.resize(actions);
+  const float share = (1.0F - disagreement) / static_cast<float>(theta.rows());
+  for (std::size_t i = 0; i < theta.rows(); ++i) {
+    find_features(network.hidden(theta.row(i), x, w), inputs ? x : std::span<const float>{}, features);
+    rows_times(mean, i * actions, features, means);
+    for (std::size_t a = 0; a < actions; ++a) out[a] += share * std::clamp(means[a], low, high);
+  }
+}
+
 void DrawnLayers::values(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
-                         Network::Workspace& w, std::span<float> out) const {
-  const std::span<const float> units = network.hidden(theta.row(i), x, w);
-  thread_local std::vector<float> features;
-  features.assign(units.begin(), units.end());
-  if (inputs) features.insert(features.end(), x.begin(), x.end());
-  features.push_back(1.0F);
-  thread_local Matrix<float> products;  // (2,K): means, deviations
-  products.reshape(2, actions);
-  const auto times = [&](const Matrix<float>& weights, std::size_t row) {
-    add_product_transposed(weights.view().row_block(i * actions, actions), row_view(features),
-                           MatrixView<float>(products.row(row).data(), actions, 1));
-  };
-  times(mean, 0);
-  times(deviation, 1);
+                         std::span<const float> agreed, Network::Workspace& w, std::span<float> out) const {
+  thread_local std::vector<float> features, off;
+  off.resize(actions);
+  find_features(network.hidden(theta.row(i), x, w), inputs ? x : std::span<const float>{}, features);
+  rows_times(mean, i * actions, features, out);
+  rows_times(deviation, i * actions, features, off);
   for (std::size_t a = 0; a < actions; ++a) {
-    const float off = optimistic ? std::max(0.0F, products(1, a)) : products(1, a);
-    out[a] = std::clamp(products(0, a), low, high) + spread(i, a) * off;
+    if (optimistic) off[a] = std::max(0.0F, off[a]);
+    const float own = disagreement * std::clamp(out[a], low, high);
+    out[a] = own + (agreed.empty() ? 0.0F : agreed[a]) + spread(i, a) * off[a];
   }
 }
 
@@ -79,6 +101,7 @@ LastLayers::LastLayers(const LastLayerConfig& config, const ParticlePosterior& p
   drawn_.actions = K;
   drawn_.inputs = inputs_are_features(config, network);
   drawn_.optimistic = config.optimistic;
+  drawn_.disagreement = static_cast<float>(config.disagreement);
   features_ = network.features() + (drawn_.inputs ? network.inputs() : 0) + 1;
   const std::vector<CoefficientGroup> groups = coefficient_groups(config, network);
   groups_.assign(network.layers().size() > 1 ? M : 1, groups);

@@ -5,7 +5,9 @@
 //
 // Each particle holds one draw from its regressions between trainings, so that the share of particles that prefer an
 // action is its probability, as in any set of particles:
-//   m_i(x, a) = clamp(mean_a·φ_i(x)) + κ σ_a (Lᵀ_a⁻¹ z_a)·φ_i(x),   z ~ N(0, I).
+//   r_i(x, a) = m̄(x, a) + ρ (m_i(x, a) − m̄(x, a)) + κ σ_a (Lᵀ_a⁻¹ z_a)·φ_i(x),   z ~ N(0, I),
+// where m_i = clamp(mean_a·φ_i(x)) and m̄ is the mean of m_1 .. m_M: networks trained on the same data differ by more
+// than the data leave open, and their mean predicts better than any of them.
 // The mean is kept within the rewards seen so far and a margin: a line that runs out of them in a corner of the
 // contexts would rule an action out there that nobody has tried.
 #pragma once
@@ -23,13 +25,18 @@ struct DrawnLayers {
   std::size_t actions = 0;
   bool inputs = false;  // contexts are features too
   bool optimistic = false;
+  float disagreement = 1.0F;      // ρ
   Matrix<float> mean, deviation;  // (M·K,F): row i·K + a
   Matrix<float> spread;           // (M,K) κσ
   float low = 0.0F, high = 0.0F;  // where means are kept
 
-  // Rewards of every action, (K), by particle i; x as the networks see it. All in the networks' units.
+  // What the particles agree on, (1 − ρ) m̄ of every action, (K); empty where ρ = 1. x as the networks see it, here and
+  // below; rewards in the networks' units.
+  void agreed(const Network& network, ParticlesView theta, std::span<const float> x, Network::Workspace& w,
+              std::vector<float>& out) const;
+  // Rewards of every action, (K), by particle i.
   void values(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
-              Network::Workspace& w, std::span<float> out) const;
+              std::span<const float> agreed, Network::Workspace& w, std::span<float> out) const;
 };
 
 class LastLayers {
