@@ -72,6 +72,7 @@ PiTsConfig auto_preset() {
   c.posterior.batch = 256;
   c.last_layer.kind = LastLayerKind::exact;
   c.last_layer.train_noise = true;
+  c.last_layer.disagreement = 0.25;  // as `exploration`: a quarter of what the posterior leaves open
   c.train_first = 4;
   c.train_share = 0.02;
   return c;
@@ -91,7 +92,8 @@ PiTsConfig linear_auto_preset(std::string_view) {
   PiTsConfig c = auto_preset();
   c.posterior.model.kind = ModelKind::linear;
   c.posterior.flow.kind = FlowKind::ensemble;
-  c.last_layer.exploration = 0.3;  // of 0.3 and 1 the better
+  c.last_layer.exploration = 0.3;   // of 0.3 and 1 the better
+  c.last_layer.disagreement = 1.0;  // all have the same means
   c.train_steps = 1;
   return c;
 }
