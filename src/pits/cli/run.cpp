@@ -115,9 +115,10 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
   add_device_options(*command, options->device);
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
-  command->add_option("--feedback", options->feedback,
-                      "what agents learn after a round: the reward of the action played, or of all actions, full "
-                      "information: played or all (default played)");
+  command->add_option(
+      "--feedback", options->feedback,
+      "played or all: whose rewards agents learn after a round, that of the action played (default) or those of all "
+      "actions (full information)");
   command->add_option("--probe", options->probe,
                       "posterior: also compare posteriors with the exact one (linear problems)");
   command->add_flag("--diagnostics", options->diagnostics,
