@@ -54,7 +54,8 @@ def _sorted_out(things: Things, what: str, base: type, known: set[str]) -> tuple
     return specs, custom
 
 
-def _command(agents: list[str], envs: list[str], steps: int, realizations: int, seed: int, diagnostics: bool) -> str:
+def _command(agents: list[str], envs: list[str], steps: int, realizations: int, seed: int, feedback: str,
+             diagnostics: bool) -> str:
     """The same on the command line."""
     words = ["pits", "run"]
     for agent in agents:
@@ -62,13 +63,14 @@ def _command(agents: list[str], envs: list[str], steps: int, realizations: int, 
     for env in envs:
         words += ["--env", env]
     words += ["--steps", str(steps), "--realizations", str(realizations), "--seed", str(seed)]
+    words += ["--feedback", feedback] if feedback != "played" else []
     return shlex.join(words + (["--diagnostics"] if diagnostics else []))
 
 
 def run(agents: Things, envs: Things, *, steps: int = 2000, realizations: int = 10, seed: int = 0, threads: int = 0,
         progress: Union[bool, None, Callable[[int, int], object]] = None,
         out: Union[str, os.PathLike[str], None] = None, resume: bool = False, data_dir: str = "",
-        diagnostics: bool = False) -> Result:
+        feedback: str = "played", diagnostics: bool = False) -> Result:
     """Runs every agent on every environment and returns what they earned.
 
     Agents and environments are specs ("pi-ts:released,flow=svgd"), classes of pits.agents and pits.environments, or
@@ -105,15 +107,16 @@ def run(agents: Things, envs: Things, *, steps: int = 2000, realizations: int = 
 
     A dict gives labels to one's own: {"leader": FollowTheLeader}. progress is a bar on a terminal by default; True,
     False or a function of (rounds done, rounds in all). out is a run directory as `pits run --out` writes it; resume
-    goes on with it. diagnostics looks at the health of particles: result.health, and a part of table and page. Ctrl-C
-    stops the run.
+    goes on with it. With feedback="all" (full information) an agent learns after every round what every action would
+    have paid, by n_actions calls of learn; regret is still that of the action it chose. diagnostics looks at the health
+    of particles: result.health, and a part of table and page. Ctrl-C stops the run.
     """
     agent_specs, custom_agents = _sorted_out(agents, "agent", Bandit, {e["name"] for e in _pits.agent_catalogue()})
     env_specs, custom_envs = _sorted_out(envs, "environment", Environment,
                                          {e["name"] for e in _pits.environment_catalogue()})
     experiment = _pits.Experiment(agent_specs, env_specs, custom_agents, custom_envs, steps, realizations, seed,
-                                  diagnostics, data_dir)
-    command = _command(agent_specs, env_specs, steps, realizations, seed, diagnostics)
+                                  feedback, diagnostics, data_dir)
+    command = _command(agent_specs, env_specs, steps, realizations, seed, feedback, diagnostics)
     if out is None:
         if resume:
             raise _pits.InputError("resume needs out, the run directory to go on with")

@@ -66,13 +66,14 @@ namespace {
 
 std::unique_ptr<Experiment> make(const std::vector<std::string>& agents, const std::vector<std::string>& environments,
                                  const Named& custom_agents, const Named& custom_environments, std::int64_t steps,
-                                 std::int64_t realizations, std::int64_t seed, bool diagnostics,
-                                 const std::string& data_dir) {
+                                 std::int64_t realizations, std::int64_t seed, const std::string& feedback,
+                                 bool diagnostics, const std::string& data_dir) {
   return std::make_unique<Experiment>(ExperimentConfig{.agents = agents,
                                                        .environments = environments,
                                                        .steps = steps,
                                                        .realizations = realizations,
                                                        .seed = seed,
+                                                       .feedback = feedback,
                                                        .diagnostics = diagnostics,
                                                        .data_dir = data_dir},
                                       custom_agents, custom_environments);
@@ -185,7 +186,7 @@ void bind_experiments(py::module_& module) {
   py::class_<Experiment>(module, "Experiment")
       .def(py::init(&make), py::arg("agents"), py::arg("environments"), py::arg("custom_agents"),
            py::arg("custom_environments"), py::arg("steps"), py::arg("realizations"), py::arg("seed"),
-           py::arg("diagnostics"), py::arg("data_dir"))
+           py::arg("feedback"), py::arg("diagnostics"), py::arg("data_dir"))
       .def("keep_in_memory", &Experiment::keep_in_memory)
       .def("keep_in", &Experiment::keep_in, py::arg("out"), py::arg("resume"), py::arg("command"))
       .def("run", &run, py::arg("threads"), py::arg("show"))

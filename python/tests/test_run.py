@@ -97,6 +97,42 @@ def test_regret_is_what_the_rounds_say():
         assert result.uniform_regret[0, 0, realization] == pytest.approx(uniform, rel=1e-12)
 
 
+class Leader:
+    """Plays the action that has paid most so far."""
+
+    def __init__(self, n_actions, n_features, seed, realization):
+        self.total = np.zeros(n_actions)
+
+    def choose(self, x):
+        return np.argmax(self.total)
+
+    def learn(self, x, action, reward):
+        self.total[action] += reward
+
+
+# Follow the leader by sums over the rounds' table.
+def test_full_information_is_every_reward_of_every_round():
+    result = pits.run([Leader, "uniform"], "linear", steps=300, realizations=2, seed=9, feedback="all")
+    for realization in range(2):
+        _, rewards, means = pits.environments.by_name["linear"](seed=9, realization=realization, steps=300).table(300)
+        paid = np.cumsum(rewards.astype(np.float32).astype(float), axis=0)  # agents learn rewards in float
+        actions = np.argmax(np.vstack([np.zeros(8), paid[:-1]]), axis=1)
+        regret = np.cumsum(means.max(axis=1) - rewards[np.arange(300), actions])
+        rounds, curves = result.curve("Leader")
+        np.testing.assert_allclose(curves[realization], regret[rounds - 1], rtol=1e-12)
+    assert result.command.endswith("--seed 9 --feedback all")
+    assert "under full information" in result.table()
+    bandit = pits.run([Leader, "uniform"], "linear", steps=300, realizations=2, seed=9)
+    np.testing.assert_array_equal(bandit.regret[0, 1], result.regret[0, 1])
+    assert (bandit.regret[0, 0] != result.regret[0, 0]).all()
+    assert "full information" not in bandit.table() and "--feedback" not in bandit.command
+
+
+def test_unknown_feedback_is_refused():
+    with pytest.raises(pits.InputError, match="feedback: unknown value 'al'; did you mean 'all'"):
+        pits.run("lin-ts", "linear", steps=10, feedback="al")
+
+
 class Raises:
     n_features = n_actions = 2
 

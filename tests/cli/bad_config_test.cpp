@@ -19,6 +19,7 @@ const std::vector<BadInput> names = {
     {"EmptyPreset", "run --agent pi-ts: --env linear", bad, {"'pi-ts:'", "no preset"}},
     {"Field", "run --agent pi-ts,particle=5 --env linear", bad, {"'pi-ts'", "did you mean 'particles'"}},
     {"FieldOfEnvironment", "run --agent lin-ts --env wheel,dleta=1", bad, {"'wheel'", "did you mean 'delta'"}},
+    {"Feedback", "run --agent lin-ts --env linear --feedback al", bad, {"feedback", "'al'", "did you mean 'all'"}},
     {"Flow", "run --agent pi-ts,flow=svg --env linear", bad, {"flow", "'svg'", "did you mean 'svgd'"}},
     {"SampleFlow", "sample --flow spo", bad, {"flow", "'spo'", "did you mean 'spos'"}},
     {"SampleTarget", "sample --target bananna", bad, {"target 'bananna'", "did you mean 'banana'"}},

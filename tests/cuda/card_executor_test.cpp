@@ -128,6 +128,14 @@ TEST(CardExecutor, SaysWhichAgentHasNoGpuVersionAndWhy) {
   EXPECT_EQ(without_card_version(Plan(small({"pi-ts", "pi-ts:fast", "ensemble:auto"}, ""))), "");
 }
 
+TEST(CardExecutor, LeavesFullInformationToTheCpu) {
+  ExperimentConfig config = small({"pi-ts:paper"}, "");
+  config.feedback = "all";
+  const std::string said = without_card_version(Plan(config));
+  EXPECT_NE(said.find("agent 'pi-ts:paper'"), std::string::npos) << said;
+  EXPECT_NE(said.find("actions played only"), std::string::npos) << said;
+}
+
 TEST(CardExecutor, GroupsAreTheLargestThatFit) {
   const PiTsConfig config = pi_ts_preset("released");
   const Settings settings = card_settings(config, {54, 7, 0, 0}, 2000, CardPrecision::tf32);

@@ -49,12 +49,14 @@ std::unique_ptr<Agent> agent_of(const std::string& spec) {
   return find_recipe(agent_catalogue(), "agent", parse_spec(spec))->make({.context_size = 3, .actions = 2, .seed = 5});
 }
 
-Trajectory watched(Agent& agent, std::size_t steps) {
+Trajectory watched(Agent& agent, std::size_t steps, Revealed feedback = Revealed::played) {
   const auto probe = HealthProbe::of(agent, steps);
-  return run_rounds(agent, Lines(), steps, no_report, {.health = probe.get()});
+  return run_rounds(agent, Lines(), steps, no_report, {.health = probe.get()}, feedback);
 }
 
-Health health_of(const std::string& spec, std::size_t steps) { return watched(*agent_of(spec), steps).health; }
+Health health_of(const std::string& spec, std::size_t steps, Revealed feedback = Revealed::played) {
+  return watched(*agent_of(spec), steps, feedback).health;
+}
 
 std::string saved(Agent& agent) {
   Archive archive;
@@ -136,6 +138,16 @@ TEST(HealthProbe, ExactPosteriorsAreCalibratedAndKeepTheirSpread) {
     EXPECT_GE(point.effective, 2.0 - 1e-9) << point.round;
     EXPECT_LE(point.effective, 1.0 + 2 * 4) << "a line an action, of four numbers each, leaves no more directions";
   }
+}
+
+// The same posterior, of both rewards of every round: 4000 forecasts in 2000 rounds.
+TEST(HealthProbe, LooksAtAllRewardsThatAreLearned) {
+  const Health health = health_of("ensemble-sampling,model=linear,noise_sd=0.5", 2000, Revealed::all);
+  for (const double level : {0.5, 0.9}) {
+    EXPECT_NEAR(coverage(health.pit, level), level, 4.5 * std::sqrt(level * (1.0 - level) / 4000.0)) << level;
+  }
+  EXPECT_EQ(health.points.back().round, 2000U) << "rounds are counted, not rewards";
+  EXPECT_EQ(collapsed_since(health), 0U);
 }
 
 // The same networks on the same data end at one point, the most probable parameters.

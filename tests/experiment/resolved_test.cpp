@@ -55,6 +55,19 @@ TEST(Resolved, OfALargeSeedKeepsEveryDigit) {
       {.agents = {"uniform"}, .environments = {"wheel"}, .steps = 10, .realizations = 1, .seed = largest});
 }
 
+// Run directories of before there was a choice have no such key, and stay valid.
+TEST(Resolved, NamesTheFeedbackWhereItIsNotThatOfABandit) {
+  ExperimentConfig config{.agents = {"lin-ts", tiny_pi_ts},
+                          .environments = {"linear", "wheel"},
+                          .steps = 40,
+                          .realizations = 2,
+                          .feedback = "played"};
+  EXPECT_FALSE(Plan(config).resolved().contains("feedback"));
+  config.feedback = "all";
+  EXPECT_EQ(Plan(config).resolved().at("feedback"), "all");
+  expect_round_trip(config);
+}
+
 TEST(Resolved, ThatIsNoneIsAnError) {
   const Json good = Plan({.agents = {"uniform"}, .environments = {"wheel"}}).resolved();
   const auto error_of = [](const Json& j) { return test::message_of([&] { Plan::from_resolved(j); }); };
@@ -69,6 +82,11 @@ TEST(Resolved, ThatIsNoneIsAnError) {
   Json unknown = good;
   unknown["environments"][0]["fields"]["delt"] = "1";
   test::expect_mentions(error_of(unknown), {"'delt'", "did you mean 'delta'"});
+  Json other_feedback = good;
+  other_feedback["feedback"] = "none";
+  test::expect_mentions(error_of(other_feedback), {"feedback", "'none'", "played, all"});
+  other_feedback["feedback"] = true;
+  test::expect_mentions(error_of(other_feedback), {"not the config of a run"});
   Json wrong_type = good;
   wrong_type["environments"][0]["fields"]["delta"] = 0.5;
   test::expect_mentions(error_of(wrong_type), {"not the config of a run"});

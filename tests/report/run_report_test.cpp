@@ -26,12 +26,13 @@ SummaryRow row(std::string agent, std::string env, double mean, double se, doubl
           .pulls = {60.0, 40.0}};
 }
 
-Plan plan_of(std::int64_t realizations = 4) {
+Plan plan_of(std::int64_t realizations = 4, const std::string& feedback = "played") {
   return Plan({.agents = {"lin-ts", "uniform"},
                .environments = {"linear", "wheel,delta=0.95"},
                .steps = 100,
                .realizations = realizations,
-               .seed = 3});
+               .seed = 3,
+               .feedback = feedback});
 }
 
 const std::vector<SummaryRow> four_rows = {
@@ -109,6 +110,21 @@ TEST(RegretTable, SaysBelowWhatTheDataIs) {
   const auto data = test::page_data(run_page(plan, four_rows, {}));
   EXPECT_EQ(data["summary"][2]["remark"], "first 15,317 of 2,458,285 rows");
   EXPECT_FALSE(data["summary"][0].contains("remark"));
+}
+
+TEST(RegretTable, AndPageSayWhereInformationIsFull) {
+  const Plan full = plan_of(4, "all");
+  const auto lines = lines_of(regret_table(full, four_rows, false));
+  EXPECT_TRUE(lines.at(4).starts_with("Normalised regret under full information, mean ±")) << lines.at(4);
+  EXPECT_EQ(lines.at(5), "Full information: after every round agents learned the rewards of all actions.");
+  const auto data = test::page_data(run_page(full, four_rows, {}));
+  EXPECT_EQ(data["title"], "Regret of linear, wheel,delta=0.95 under full information");
+  EXPECT_EQ(data["feedback"], "all");
+  EXPECT_EQ(data["summary"][0]["feedback"], "all");
+  const auto bandit = test::page_data(run_page(plan_of(), four_rows, {}));
+  EXPECT_EQ(bandit["title"], "Regret of linear, wheel,delta=0.95");
+  EXPECT_FALSE(bandit.contains("feedback"));
+  EXPECT_FALSE(bandit["summary"][0].contains("feedback"));
 }
 
 TEST(RunPage, HasTheKeysOfTheContract) {

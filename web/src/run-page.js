@@ -12,7 +12,8 @@ import { timeTable } from "./time-table.js";
 function runHeader(data) {
   const line =
     `Regret of ${counted(data.agents.length, "agent")} on ${counted(data.environments.length, "contextual bandit environment")} ` +
-    `over ${counted(data.steps, "round")}, averaged over ${counted(data.realizations, "independent realization")}. Lower is better.`;
+    `over ${counted(data.steps, "round")}, averaged over ${counted(data.realizations, "independent realization")}. Lower is better.` +
+    (data.feedback === "all" ? " Full information: after every round agents learned the rewards of all actions." : "");
   return header(data.title, line, [
     ["Rounds T", integer(data.steps)],
     ["Realizations", integer(data.realizations)],

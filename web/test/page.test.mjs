@@ -22,6 +22,15 @@ test("a run page draws every figure", () =>
     assert.match(await page.locator("footer").textContent(), /^pits 0\.1\.0$/);
   }));
 
+test("a run page says where information was full", async () => {
+  const data = await example("run");
+  const lead = (page) => page.locator("header .lead").textContent();
+  await withData(data, { drawings: false }, async (page) => assert.doesNotMatch(await lead(page), /information/));
+  await withData({ ...data, feedback: "all" }, { drawings: false }, async (page) =>
+    assert.match(await lead(page), /Full information: after every round agents learned the rewards of all actions\.$/),
+  );
+});
+
 test("the regret table marks the best mean of each column and its ties", () =>
   withPage("run", {}, async (page) => {
     const { agents, environments, summary } = await example("run");

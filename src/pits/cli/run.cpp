@@ -16,6 +16,7 @@ struct RunOptions {
   std::vector<std::string> agents, environments, set, set_env;
   std::optional<std::int64_t> steps, realizations, seed;
   std::int64_t threads = 0;
+  std::optional<std::string> feedback;
   std::string probe;
   std::string out, data_dir, label, categorical;
   DeviceOptions device;
@@ -33,6 +34,7 @@ ExperimentConfig merged(const RunOptions& options) {
   config.steps = options.steps.value_or(config.steps);
   config.realizations = options.realizations.value_or(config.realizations);
   config.seed = options.seed.value_or(config.seed);
+  config.feedback = options.feedback.value_or(config.feedback);
   if (!options.probe.empty()) config.probe = options.probe;
   config.diagnostics = config.diagnostics || options.diagnostics;
   config.data_dir = options.data_dir;
@@ -113,6 +115,10 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
   add_device_options(*command, options->device);
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
+  command->add_option(
+      "--feedback", options->feedback,
+      "played or all: whose rewards agents learn after a round, that of the action played (default) or those of all "
+      "actions (full information)");
   command->add_option("--probe", options->probe,
                       "posterior: also compare posteriors with the exact one (linear problems)");
   command->add_flag("--diagnostics", options->diagnostics,

@@ -25,6 +25,8 @@ class Reader {
         config.realizations = whole(name, node);
       } else if (name == "seed") {
         config.seed = whole(name, node);
+      } else if (name == "feedback") {
+        config.feedback = value_text(name, node);
       } else if (name == "probe") {
         config.probe = value_text(name, node);
       } else if (name == "diagnostics") {
@@ -34,9 +36,9 @@ class Reader {
       } else if (name == "set-env") {
         assignments(name, "", node, config.set_env);
       } else {
-        const Error unknown = unknown_name(
-            "key", name,
-            {"agents", "environments", "steps", "realizations", "seed", "probe", "diagnostics", "set", "set-env"});
+        const Error unknown = unknown_name("key", name,
+                                           {"agents", "environments", "steps", "realizations", "seed", "feedback",
+                                            "probe", "diagnostics", "set", "set-env"});
         throw bad_input("{}: {}", place(node), unknown.what());
       }
     }

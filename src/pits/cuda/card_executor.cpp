@@ -25,6 +25,7 @@ struct Ability {
 Ability ability(const Plan& plan, const Cell& cell) {
   if (plan.diagnoses()) return {.reason = "diagnostics look at particles, which stay on the card"};
   if (plan.probes()) return {.reason = "a probe looks at posteriors, which stay on the card"};
+  if (plan.feedback() != Revealed::played) return {.reason = "the card learns the rewards of actions played only"};
   const auto environment = plan.make_environment(cell);
   const auto agent = plan.make_agent(cell, *environment);
   const auto* particles = dynamic_cast<const PiTs*>(agent.get());

@@ -37,8 +37,12 @@ HealthProbe::HealthProbe(const PiTs& agent, std::size_t rounds)
       planned_(health_rounds(rounds)) {}
 
 // What untrained particles predict says nothing about them, and their units are not known yet.
-void HealthProbe::before_learning(const Feedback& event) {
+void HealthProbe::before_learning(std::span<const Feedback> events) {
   if (trainings_ == 0) return;
+  for (const Feedback& event : events) forecast(event);
+}
+
+void HealthProbe::forecast(const Feedback& event) {
   std::vector<double> rewards(actions_), mean(particles_), sd(particles_);
   for (std::size_t i = 0; i < particles_; ++i) {
     agent_.draw_rewards(event.x, static_cast<std::uint32_t>(i), rewards);
@@ -53,9 +57,9 @@ void HealthProbe::before_learning(const Feedback& event) {
   push(forecasts_, Forecast{.pit = pit, .square = (r - average) * (r - average)});
 }
 
-void HealthProbe::after_learning(const Feedback& event) {
+void HealthProbe::after_learning(ContextView x) {
   ++round_;
-  push(contexts_, std::vector<float>(event.x.begin(), event.x.end()));
+  push(contexts_, std::vector<float>(x.begin(), x.end()));
   if (agent_.posterior().steps_done() == steps_) return;
   steps_ = agent_.posterior().steps_done();
   ++trainings_;
@@ -78,8 +82,8 @@ HealthPoint HealthProbe::measure() const {
 }
 
 // The spread that is left when nothing had to be learned but one number an action: from n_a rewards of noise σ² each
-// is known up to σ²/n_a, and the mean of these over the K actions is at least σ²K/t, however the t rounds were played.
-// σ² is the mean square by which recent rewards missed their predictions.
+// is known up to σ²/n_a, and the mean of these over the K actions is at least σ²K/t, however the actions of the t were
+// chosen. σ² is the mean square by which recent rewards missed their predictions.
 double HealthProbe::collapse_line() const {
   double square = 0.0;
   for (const Forecast& f : forecasts_) square += f.square / static_cast<double>(forecasts_.size());

@@ -22,8 +22,9 @@ class HealthProbe {
   static std::unique_ptr<HealthProbe> of(const Agent& agent, std::size_t rounds);
   HealthProbe(const PiTs& agent, std::size_t rounds);
 
-  void before_learning(const Feedback& event);
-  void after_learning(const Feedback& event);
+  // The events of one round, then its context.
+  void before_learning(std::span<const Feedback> events);
+  void after_learning(ContextView x);
   Health health() const;
 
  private:
@@ -32,6 +33,7 @@ class HealthProbe {
     double square;  // of the reward's distance from the predicted mean
   };
 
+  void forecast(const Feedback& event);
   HealthPoint measure() const;
   double collapse_line() const;
   Matrix<double> predictions() const;  // (M, contexts·K)

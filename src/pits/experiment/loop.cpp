@@ -38,7 +38,22 @@ class Stopwatch {
   double start_ = thread_cpu_seconds();
 };
 
+// What is learned of a round.
+void reveal(const Round& round, DecisionId id, Action played, Revealed feedback, std::vector<Feedback>& events) {
+  const bool all = feedback == Revealed::all;
+  const auto end = all ? static_cast<Action>(round.rewards.size()) : played + 1;
+  events.clear();
+  for (Action a = all ? 0 : played; a < end; ++a) {
+    events.push_back({.x = round.context, .action = a, .reward = static_cast<float>(round.rewards[a]), .id = id});
+  }
+}
+
 }  // namespace
+
+const std::vector<std::string>& EnumNames<Revealed>::names() {
+  static const std::vector<std::string> names = {"played", "all"};
+  return names;
+}
 
 std::vector<std::size_t> curve_rounds(std::size_t rounds) {
   const std::size_t points = std::min(rounds, curve_points);
@@ -50,7 +65,7 @@ std::vector<std::size_t> curve_rounds(std::size_t rounds) {
 std::vector<std::size_t> probe_rounds(std::size_t rounds) { return spaced_rounds(rounds, 20, probe_points); }
 
 Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done,
-                      const Observers& observers) {
+                      const Observers& observers, Revealed feedback) {
   Trajectory path;
   path.rounds = std::min(steps, environment.horizon());
   path.pulls.resize(environment.actions());
@@ -58,23 +73,23 @@ Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t 
   const auto& [probe, health] = observers;
   const std::vector<std::size_t> probed = probe == nullptr ? std::vector<std::size_t>{} : probe_rounds(path.rounds);
   Round round;
+  std::vector<Feedback> events;
   for (std::size_t t = 0; t < path.rounds; ++t) {
     environment.draw(t, round);
     Stopwatch stopwatch;
     const Decision decision = agent.choose({.x = round.context, .id = t});
-    const double reward = round.rewards[decision.action];
-    const Feedback event{.x = round.context, .action = decision.action, .reward = static_cast<float>(reward), .id = t};
-    if (health != nullptr) stopwatch.without([&] { health->before_learning(event); });
-    agent.learn({&event, 1});
+    reveal(round, t, decision.action, feedback, events);
+    if (health != nullptr) stopwatch.without([&] { health->before_learning(events); });
+    agent.learn(events);
     path.seconds += stopwatch.seconds();
 
-    if (health != nullptr) health->after_learning(event);
+    if (health != nullptr) health->after_learning(round.context);
     if (probe != nullptr) {
-      probe->observe(event);
+      for (const Feedback& event : events) probe->observe(event);
       if (t + 1 == probed[path.readings.size()]) path.readings.push_back(probe->measure(agent));
     }
 
-    path.regret += round.best_mean() - reward;
+    path.regret += round.best_mean() - round.rewards[decision.action];
     path.uniform_regret += round.best_mean() - round.even_reward();
     ++path.pulls[decision.action];
     if (t + 1 == recorded[path.curve.size()]) path.curve.push_back(path.regret);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pits/agent/agent.h"
+#include "pits/core/fields.h"
 #include "pits/environment/environment.h"
 #include "pits/experiment/health.h"
 
@@ -32,6 +33,14 @@ struct Trajectory {
 // The rounds, counted from 1, at which a curve is recorded: all of them up to 200, else 200 evenly spaced.
 std::vector<std::size_t> curve_rounds(std::size_t rounds);
 
+// Whose rewards an agent learns after a round: that of the action it played, as a bandit does, or those of all actions
+// 0..K−1 in this order, each as an event of its own with the round's id (full information).
+enum class Revealed { played, all };
+template <>
+struct EnumNames<Revealed> {
+  static const std::vector<std::string>& names();
+};
+
 // Called every few rounds with the number done since the last call; may throw to stop the run.
 using RoundsDone = std::function<void(std::size_t)>;
 
@@ -56,6 +65,6 @@ struct Observers {
 
 Trajectory run_rounds(
     Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done = [](std::size_t) {},
-    const Observers& observers = {});
+    const Observers& observers = {}, Revealed feedback = Revealed::played);
 
 }  // namespace pits

@@ -48,6 +48,12 @@ void assign(std::vector<Named>& things, std::string_view text, std::string_view 
                      {field_names.begin(), field_names.end()});
 }
 
+Revealed revealed(const std::string& text) {
+  Revealed feedback{};
+  Fields{}.add("feedback", feedback, "").set("feedback", text);
+  return feedback;
+}
+
 void check_distinct(const std::vector<std::string>& specs, std::string_view what) {
   std::set<std::string> seen;
   for (const std::string& spec : specs) {
@@ -111,6 +117,7 @@ Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues, Untried
     : steps_(positive(config.steps, "steps", 4'000'000'000)),
       realizations_(positive(config.realizations, "realizations", 1'000'000)),
       seed_(static_cast<std::uint64_t>(config.seed)),
+      feedback_(revealed(config.feedback)),
       probe_(config.probe),
       diagnostics_(config.diagnostics),
       data_dir_(config.data_dir),
@@ -142,6 +149,7 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
                .steps = resolved.at("steps").get<std::int64_t>(),
                .realizations = resolved.at("realizations").get<std::int64_t>(),
                .seed = resolved.at("seed").get<std::int64_t>(),
+               .feedback = resolved.value("feedback", "played"),
                .probe = resolved.value("probe", ""),
                .diagnostics = resolved.value("diagnostics", false),
                .device = resolved.value("device", ""),
@@ -201,7 +209,7 @@ Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
   try {
     const auto probe = make_probe(*environment);
     const auto health = diagnostics_ ? HealthProbe::of(*agent, std::min(steps_, environment->horizon())) : nullptr;
-    return run_rounds(*agent, *environment, steps_, done, {.probe = probe.get(), .health = health.get()});
+    return run_rounds(*agent, *environment, steps_, done, {.probe = probe.get(), .health = health.get()}, feedback_);
   } catch (const Error& e) {
     throw Error(e.kind(), fmt::format("agent '{}' on '{}', realization {}: {}", agents_[cell.agent].spec.text,
                                       environments_[cell.environment].spec.text, cell.realization, e.what()));
@@ -247,6 +255,7 @@ nlohmann::ordered_json Plan::resolved() const {
                                 {"realizations", realizations_},
                                 {"agents", resolved_specs(agents_)},
                                 {"environments", resolved_specs(environments_)}};
+  if (feedback_ != Revealed::played) all["feedback"] = format_value(feedback_);
   if (!probe_.empty()) all["probe"] = probe_;
   if (diagnostics_) all["diagnostics"] = true;
   if (!device_.empty()) {

@@ -21,6 +21,7 @@ struct ExperimentConfig {
   std::int64_t seed = 0;
   std::vector<std::string> set{};      // agent.field=value, for every agent of that name
   std::vector<std::string> set_env{};  // field=value, or environment.field=value
+  std::string feedback = "played";     // or "all": after a round, agents learn the rewards of all actions
   std::string probe{};                 // "posterior": compare posteriors with the exact one, on linear problems
   bool diagnostics = false;            // report the health of particles
   std::string data_dir{};              // where data files are looked for first; not part of resolved()
@@ -60,6 +61,7 @@ class Plan {
   std::size_t steps() const { return steps_; }
   std::size_t realizations() const { return realizations_; }
   std::uint64_t seed() const { return seed_; }
+  Revealed feedback() const { return feedback_; }
   bool probes() const { return !probe_.empty(); }
   bool diagnoses() const { return diagnostics_; }
   const std::string& device() const { return device_; }
@@ -98,6 +100,7 @@ class Plan {
   std::size_t steps_;
   std::size_t realizations_;
   std::uint64_t seed_;
+  Revealed feedback_;
   std::string probe_;
   bool diagnostics_;
   std::string data_dir_;

@@ -1,8 +1,9 @@
 // How far an agent's posterior is from the exact one on a linear problem: what the paper argues with and never shows.
 //
-// Exact means: given the rounds the agent itself has played, r = x·β_a + N(0, σ_a²) with the problem's own σ_a and the
-// prior β_a ~ N(0, I/d), whose draws have the norm of the truth, 1. Compared are the marginals of the mean rewards
-// x·β_a at contexts that no round shows: the 2-Wasserstein distance between 20 draws of the agent and the exact normal.
+// Exact means: given the rewards that the agent itself has learned, r = x·β_a + N(0, σ_a²) with the problem's own σ_a
+// and the prior β_a ~ N(0, I/d), whose draws have the norm of the truth, 1. Compared are the marginals of the mean
+// rewards x·β_a at contexts that no round shows: the 2-Wasserstein distance between 20 draws of the agent and the exact
+// normal.
 #pragma once
 
 #include <Eigen/Core>

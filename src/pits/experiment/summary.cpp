@@ -93,6 +93,7 @@ nlohmann::ordered_json summary_line(const Plan& plan, const SummaryRow& row, boo
       {"seed", plan.seed()},
       {"normalized_regret", {{"mean", n.mean}, {"std", n.std}, {"se", n.se}, {"median", n.median}}},
       {"regret", {{"mean", row.regret.mean}, {"std", row.regret.std}, {"se", row.regret.se}}}};
+  if (plan.feedback() != Revealed::played) line["feedback"] = format_value(plan.feedback());
   if (!row.posterior_w2.empty()) {
     line["posterior_rounds"] = probe_rounds(row.curve_rounds.back());
     line["posterior_w2"] = row.posterior_w2;

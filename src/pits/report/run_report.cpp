@@ -26,6 +26,9 @@ std::string mean_and_error(const Statistics& s) {
 
 double microseconds(double seconds, std::size_t rounds) { return 1e6 * seconds / static_cast<double>(rounds); }
 
+// Said where regret is not that of a bandit.
+std::string under(const Plan& plan) { return plan.feedback() == Revealed::all ? " under full information" : ""; }
+
 std::string number_or_nothing(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 // µs a round, over all environments.
@@ -72,9 +75,11 @@ std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, 
     table += lines[i] + "  " + pad_left(cost(plan, rows, agents[i]), 9) + "\n";
   }
   table += fmt::format(
-      "\nNormalised regret, mean ± standard error over {} realization{} of {} rounds, seed {}; "
+      "\nNormalised regret{}, mean ± standard error over {} realization{} of {} rounds, seed {}; "
       "uniform play is 100, lower is better.\n",
-      plan.realizations(), plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed());
+      under(plan), plan.realizations(), plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed());
+  if (plan.feedback() == Revealed::all)
+    table += "Full information: after every round agents learned the rewards of all actions.\n";
   const std::vector<std::string> environments = plan.environments();
   const std::vector<std::string> remarks = plan.remarks();
   for (std::size_t i = 0; i < remarks.size(); ++i) {
@@ -135,11 +140,12 @@ Json run_data(const Plan& plan, const std::vector<SummaryRow>& rows) {
 
 std::string run_page(const Plan& plan, const std::vector<SummaryRow>& rows, const Origin& origin) {
   Json data = {{"kind", "run"},
-               {"title", "Regret of " + fmt::format("{}", fmt::join(plan.environments(), ", "))},
+               {"title", fmt::format("Regret of {}{}", fmt::join(plan.environments(), ", "), under(plan))},
                {"command", origin.command},
                {"machine", origin.machine},
                {"version", version},
                {"seed", plan.seed()}};
+  if (plan.feedback() != Revealed::played) data["feedback"] = format_value(plan.feedback());
   data.update(run_data(plan, rows));
   return render_page(data);
 }
