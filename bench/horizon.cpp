@@ -1,8 +1,6 @@
 // Long horizons: whether a round after many costs more than one after few.
 #include <time.h>
 
-#include <algorithm>
-
 #include "bench/cases.h"
 #include "pits/agent/catalogue.h"
 #include "pits/data/catalogue.h"
@@ -12,7 +10,6 @@ namespace pits::bench {
 namespace {
 
 constexpr std::size_t horizon = 150'000, window = 10'000, early = 10'000;
-constexpr std::size_t block = 200;  // rounds timed together; a multiple of every agent's time between trainings
 
 double cpu_seconds() {
   timespec now{};
@@ -20,14 +17,10 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
-  return values[values.size() / 2];
-}
-
-// CPU seconds of choose and learn in every block of rounds.
-std::vector<double> block_times(Agent& agent, const Environment& environment) {
-  std::vector<double> times(horizon / block, 0.0);
+// CPU seconds of choose and learn in every window of rounds. Late trainings are thousands of rounds apart, so a window has
+// several of them, and its mean is what a round costs.
+std::vector<double> window_times(Agent& agent, const Environment& environment) {
+  std::vector<double> times(horizon / window, 0.0);
   Round round;
   for (std::size_t t = 0; t < horizon; ++t) {
     environment.draw(t, round);
@@ -36,12 +29,12 @@ std::vector<double> block_times(Agent& agent, const Environment& environment) {
     const Feedback event{
         .x = round.context, .action = action, .reward = static_cast<float>(round.rewards[action]), .id = t};
     agent.learn({&event, 1});
-    times[t / block] += cpu_seconds() - before;
+    times[t / window] += cpu_seconds() - before;
   }
   return times;
 }
 
-// The time of a round is that of the last window, by the median of its blocks; the early window is its reference.
+// The time of a round is that of the last window; the early window is its reference.
 void last_rounds(const std::string& spec, benchmark::State& state) {
   if (!locate_data_file(find_data_set("covertype").files.front(), "")) {
     state.SkipWithError("covtype.data is not here; 'pits data fetch covertype' gets it");
@@ -53,13 +46,9 @@ void last_rounds(const std::string& spec, benchmark::State& state) {
     const auto agent =
         find_recipe(agent_catalogue(), "agent", parse_spec(spec))
             ->make({.context_size = environment->context_size(), .actions = environment->actions(), .seed = 1});
-    const std::vector<double> times = block_times(*agent, *environment);
-    const auto at = [&](std::size_t first) {
-      const auto begin = times.begin() + static_cast<std::ptrdiff_t>(first / block);
-      return median({begin, begin + static_cast<std::ptrdiff_t>(window / block)}) / static_cast<double>(block);
-    };
-    state.SetIterationTime(at(horizon - window));
-    state.counters[reference_counter] = at(early);
+    const std::vector<double> times = window_times(*agent, *environment);
+    state.SetIterationTime(times.back() / window);
+    state.counters[reference_counter] = times[early / window] / window;
   }
 }
 
@@ -67,7 +56,7 @@ void last_rounds(const std::string& spec, benchmark::State& state) {
 
 std::vector<Case> horizon_cases() {
   std::vector<Case> cases;
-  for (const std::string spec : {"lin-ts", "pi-ts:paper,train_every=200"}) {
+  for (const std::string spec : {"lin-ts", "pi-ts:paper,train_every=200", "pi-ts", "neural-linear:auto"}) {
     cases.push_back({.name = fmt::format("last-of-150000-rounds/{},covertype", spec),
                      .body = [spec](benchmark::State& state) { last_rounds(spec, state); },
                      .timing = Timing::manual,

@@ -114,6 +114,31 @@ TEST(NeuralLinear, RefitsALongHistoryAndLeavesAnUntriedActionAtItsPrior) {
   expect_conjugate(agent, c, events);
 }
 
+// Refits walk through all rounds so far: with a share they are few enough that a round costs the same late as early.
+TEST(NeuralLinear, LateTrainingsAreAShareOfTheRoundsApart) {
+  NeuralLinearConfig c = small_config();
+  c.train_every = 10;
+  c.train_share = 0.07;
+  c.train_steps = 1;
+  NeuralLinear agent(c, small_setup());
+  const std::vector<Event> events = random_events(2000, 14);
+  std::vector<double> at = {0.0};
+  double early = 0.0, late = 0.0;  // observations that refits of the first and the last 1,000 rounds walk through
+  for (std::size_t t = 1; t <= events.size(); ++t) {
+    const std::int64_t before = agent.networks().steps_done();
+    const Feedback event = events[t - 1].feedback();
+    agent.learn({&event, 1});
+    if (agent.networks().steps_done() == before) continue;
+    const auto round = static_cast<double>(t), gap = round - at.back();
+    EXPECT_GE(gap, 0.5 * std::max(10.0, 0.07 * round)) << t;
+    EXPECT_LE(gap, 2.0 * std::max(10.0, 0.07 * round)) << t;
+    at.push_back(round);
+    (t <= 1000 ? early : late) += round;
+  }
+  EXPECT_LT(late, 1.3 * early);
+  ASSERT_LT(at.size(), 100U);
+}
+
 // z·β_a is Student's t with 2a degrees of freedom, centre z·mean and squared scale (b/a) zᵀP⁻¹z.
 TEST(NeuralLinear, PlaysAnActionAsOftenAsItIsLikelyToBeTheBest) {
   const NeuralLinearConfig c = small_config();

@@ -77,6 +77,9 @@ Fields fields(NeuralLinearConfig& c) {
       .add("b0", c.prior.b0, "its scale", above(0))
       .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
       .add("train_every", c.train_every, "rounds between trainings of the networks", at_least(1))
+      .add("train_share", c.train_share,
+           "late trainings are about this share of the rounds so far apart, so that the cost of a round does not grow",
+           between(0, 1))
       .add("train_steps", c.train_steps, "steps in a training", at_least(1));
 }
 
@@ -87,6 +90,7 @@ NeuralLinearConfig neural_linear_preset(std::string_view name) {
     c.networks = particles.posterior;
     c.prior = {.lambda = 1.0, .a0 = 2.0, .b0 = 0.3};
     c.train_every = particles.train_every;
+    c.train_share = particles.train_share;
     c.train_steps = 40;  // of 20 and 40 the better
     return c;
   }
@@ -133,11 +137,18 @@ LastLayerDraw NeuralLinear::draw() const {
           setup_};
 }
 
+// A refit walks the whole history: t observations every `share`·t rounds are as many a round early and late.
+bool NeuralLinear::training_is_due() const {
+  const std::uint64_t t = networks_.history().seen(), every = static_cast<std::uint64_t>(config_.train_every);
+  const auto share = static_cast<std::uint64_t>(config_.train_share * static_cast<double>(t));
+  return t % (every * std::max<std::uint64_t>(1, share / every)) == 0;
+}
+
 void NeuralLinear::learn(std::span<const Feedback> events) {
   for (const Feedback& event : events) {
     check_feedback(event, setup_);
     networks_.observe({.context = event.x, .action = event.action, .reward = event.reward});
-    if (networks_.history().seen() % static_cast<std::uint64_t>(config_.train_every) == 0) {
+    if (training_is_due()) {
       networks_.train(config_.train_steps);
       refit();
     } else {

@@ -13,7 +13,8 @@ struct NeuralLinearConfig {
   ParticleConfig networks = showdown_networks(1);
   BayesLinearConfig prior{};
   int initial_pulls = 2;  // forced pulls of each action
-  int train_every = 50;   // rounds between trainings of the network; the regressions learn every round
+  int train_every = 50;      // rounds between trainings of the network; the regressions learn every round
+  double train_share = 0.0;  // late ones are about this share of the rounds so far apart
   int train_steps = 100;
 };
 Fields fields(NeuralLinearConfig& config);
@@ -55,6 +56,7 @@ class NeuralLinear : public Agent {
 
  private:
   LastLayerDraw draw() const;
+  bool training_is_due() const;
   void observe(const Feedback& event);  // one more observation for the regressions of its action
   void refit();                         // all regressions on the features of the networks as they are now
 

@@ -5,8 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "pits/agent/agent.h"
-#include "pits/posterior/last_layers.h"
+#include "pits/agent/particle_vote.h"
 
 namespace pits {
 
@@ -33,38 +32,6 @@ PiTsConfig linear_auto_preset(std::string_view name);
 
 // Rounds between the training after round t and the next.
 std::uint64_t training_interval(const PiTsConfig& config, std::uint64_t t);
-
-// Decisions by a set of particles that somebody else owns.
-struct ParticleVote {
-  const RewardModel& model;
-  ParticlesView theta;  // (M,P)
-  const Units& units;
-  const DrawnLayers* last_layers;  // none: the networks' own
-  double floor;
-  int initial_pulls;
-  std::uint64_t events;  // learned so far
-  AgentSetup setup;
-
-  // One particle's forward pass where it decides alone; want_propensity pays for all M.
-  Decision choose(const Query& query) const;
-  // Probability of every action, (K): the share of particles that prefer it, mixed with the floor; 1 for a forced pull.
-  std::vector<float> probabilities(const Query& query) const;
-  double propensities(const Query& query, std::span<float> p) const;  // the same, of a query that is checked
-  // Rewards of every action by one particle, (K); x and they in the networks' units.
-  void values(std::size_t particle, ContextView x, std::span<float> out) const;
-
- private:
-  // What all particles agree on at x, which the next two take; empty where each decides alone.
-  std::span<const float> agreed(ContextView x) const;
-  void values(std::size_t particle, ContextView x, std::span<const float> agreed, std::span<float> out) const;
-  // The best allowed action of one particle, x in the networks' units.
-  Action preferred(std::size_t particle, ContextView x, std::span<const float> agreed, const ActionSet& actions) const;
-  // Of an action that `votes` of the particles prefer.
-  float probability(std::size_t votes, const Query& query) const;
-};
-
-// A copy that no longer learns.
-std::unique_ptr<const Policy> frozen(const ParticleVote& vote);
 
 class PiTs : public Agent {
  public:
