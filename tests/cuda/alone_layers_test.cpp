@@ -46,16 +46,14 @@ TEST(AloneLayers, ValuesAreTheCpus) {
       AloneLayers alone(cpu, settings);
       alone.fit(fitted);
       for (std::size_t t = fitted; t < c.seen; ++t) {
-        std::vector<float> expected(c.K);
         Network::Workspace w;
         const auto view = cpu.posterior.units().context(cpu.observation(t).context);
         const std::vector<float> x(view.begin(), view.end());
         const DrawnLayers& drawn = cpu.layers.drawn();
         const Network& network = cpu.posterior.model().network();
-        std::vector<float> agreed;
-        drawn.agreed(network, cpu.posterior.particles(), x, w, agreed);
+        Matrix<float> expected;
+        drawn.values(network, cpu.posterior.particles(), x, w, expected);
         for (std::size_t i = 0; i < cpu.particles(); ++i) {
-          drawn.values(network, cpu.posterior.particles(), i, x, agreed, w, expected);
           const std::vector<float> phi = alone.features(i, t);
           const RegressionTotals* totals = alone.numbers.totals.data() + i * c.K;
           const double shared = noise_variance(Alone(), settings.last_layer, totals, static_cast<int>(c.K));
@@ -64,7 +62,7 @@ TEST(AloneLayers, ValuesAreTheCpus) {
             const double value =
                 action_value(Alone(), settings.last_layer, reward_units(cpu), alone.regression(i * c.K + a), phi.data(),
                              alone_agreed(alone, cpu, settings.last_layer, t, a), shared);
-            EXPECT_NEAR(value, expected[a], 1e-4 * (1.0 + std::abs(expected[a]))) << c.name;
+            EXPECT_NEAR(value, expected(i, a), 1e-4 * (1.0 + std::abs(expected(i, a)))) << c.name;
           }
         }
         cpu.observe(t);

@@ -125,7 +125,7 @@ TEST(LastLayers, ParticlesAreDrawsFromThePosterior) {
   const Eigen::VectorXd phi = features(l, 0, context, false);
   double mean = 0.0, square = 0.0;
   for (std::size_t i = 0; i < M; ++i) {
-    l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, {}, w, out);
+    l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, w, out);
     const double deviation = out[1] - phi.dot(regression.mean());
     mean += deviation / M;
     square += deviation * deviation / M;
@@ -145,7 +145,7 @@ TEST(LastLayers, MeansStayNearTheRewardsSeen) {
   std::vector<float> out(K);
   bool reached = false;
   for (std::size_t i = 0; i < 4; ++i) {
-    l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, {}, w, out);
+    l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, w, out);
     for (const float value : out) {
       const double r = l.posterior.units().raw_reward(value);
       EXPECT_GE(r, scale.low - room - 1e-5);
@@ -198,7 +198,7 @@ TEST(LastLayers, OptimisticDrawsAreNotBelowTheMean) {
     Network::Workspace w;
     Matrix<float> out(6, K);
     for (std::size_t i = 0; i < 6; ++i) {
-      l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, {}, w, out.row(i));
+      l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, w, out.row(i));
     }
     return out;
   };
@@ -219,13 +219,9 @@ TEST(LastLayers, ParticlesComeNearerToTheMeanOfAll) {
                     data);
     const std::vector<float> z = {0.3F, -0.4F, 0.2F};
     Network::Workspace w;
-    std::vector<float> agreed;
-    l.layers.drawn().agreed(l.posterior.model().network(), l.posterior.particles(), z, w, agreed);
-    EXPECT_EQ(agreed.empty(), disagreement == 1.0);
-    Matrix<float> out(6, K);
-    for (std::size_t i = 0; i < 6; ++i) {
-      l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, agreed, w, out.row(i));
-    }
+    Matrix<float> out;
+    l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), z, w, out);
+    EXPECT_EQ(l.layers.drawn().alone(), disagreement == 1.0);
     return out;
   };
   const Matrix<float> means = values(0.0, 1.0), drawn = values(1.0, 1.0);

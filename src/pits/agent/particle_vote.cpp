@@ -32,33 +32,31 @@ class FrozenParticles final : public Policy {
 
 }  // namespace
 
-std::span<const float> ParticleVote::agreed(ContextView x) const {
+const Matrix<float>* ParticleVote::together(ContextView x) const {
+  if (last_layers == nullptr || last_layers->alone()) return nullptr;
   thread_local Network::Workspace workspace;
-  thread_local std::vector<float> rewards;
-  if (last_layers == nullptr) return {};
-  last_layers->agreed(model.network(), theta, x, workspace, rewards);
-  return rewards;
+  thread_local Matrix<float> rewards;
+  last_layers->values(model.network(), theta, x, workspace, rewards);
+  return &rewards;
 }
 
 void ParticleVote::values(std::size_t particle, ContextView x, std::span<float> out) const {
-  values(particle, x, agreed(x), out);
-}
-
-void ParticleVote::values(std::size_t particle, ContextView x, std::span<const float> agreed,
-                          std::span<float> out) const {
   thread_local Network::Workspace workspace;
-  if (last_layers != nullptr) {
-    last_layers->values(model.network(), theta, particle, x, agreed, workspace, out);
+  if (const Matrix<float>* all = together(x)) {
+    std::ranges::copy(all->row(particle), out.begin());
+  } else if (last_layers != nullptr) {
+    last_layers->values(model.network(), theta, particle, x, workspace, out);
   } else {
     model.predict(theta.row(particle), x, workspace, out);
   }
 }
 
-Action ParticleVote::preferred(std::size_t particle, ContextView x, std::span<const float> agreed,
+Action ParticleVote::preferred(std::size_t particle, ContextView x, const Matrix<float>* together,
                                const ActionSet& actions) const {
+  if (together != nullptr) return best_action(together->row(particle), actions);
   thread_local std::vector<float> rewards;
   rewards.resize(setup.actions);
-  values(particle, x, agreed, rewards);
+  values(particle, x, rewards);
   return best_action(rewards, actions);
 }
 
@@ -72,7 +70,7 @@ Decision ParticleVote::choose(const Query& query) const {
   check_query(query, setup);
   if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) return *forced;
   const ContextView x = units.context(query.x);
-  const std::span<const float> agreed = this->agreed(x);
+  const Matrix<float>* all = together(x);
   Stream stream = decision_stream(setup, query);
   Decision decision{};
   std::optional<std::size_t> drawn;
@@ -81,12 +79,12 @@ Decision ParticleVote::choose(const Query& query) const {
     decision.action = random_action(stream, query.actions, setup.actions);
   } else {
     drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
-    decision.action = preferred(*drawn, x, agreed, query.actions);
+    decision.action = preferred(*drawn, x, all, query.actions);
   }
   if (!query.want_propensity) return decision;
   std::size_t votes = 0;
   for (std::size_t i = 0; i < theta.rows(); ++i) {
-    if (i == drawn || preferred(i, x, agreed, query.actions) == decision.action) ++votes;
+    if (i == drawn || preferred(i, x, all, query.actions) == decision.action) ++votes;
   }
   decision.propensity = probability(votes, query);
   return decision;
@@ -101,8 +99,8 @@ std::vector<float> ParticleVote::probabilities(const Query& query) const {
   }
   std::vector<std::size_t> votes(K, 0);
   const ContextView x = units.context(query.x);
-  const std::span<const float> agreed = this->agreed(x);
-  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[preferred(i, x, agreed, query.actions)];
+  const Matrix<float>* all = together(x);
+  for (std::size_t i = 0; i < theta.rows(); ++i) ++votes[preferred(i, x, all, query.actions)];
   for (Action a = 0; a < K; ++a) {
     if (query.actions.admits(a)) p[a] = probability(votes[a], query);
   }

@@ -30,11 +30,11 @@ struct ParticleVote {
   void values(std::size_t particle, ContextView x, std::span<float> out) const;
 
  private:
-  // What all particles agree on at x, which the next two take; empty where each decides alone.
-  std::span<const float> agreed(ContextView x) const;
-  void values(std::size_t particle, ContextView x, std::span<const float> agreed, std::span<float> out) const;
+  // The rewards of all particles at x, (M,K), where they depend on each other, else none; valid until this thread asks
+  // again.
+  const Matrix<float>* together(ContextView x) const;
   // The best allowed action of one particle, x in the networks' units.
-  Action preferred(std::size_t particle, ContextView x, std::span<const float> agreed, const ActionSet& actions) const;
+  Action preferred(std::size_t particle, ContextView x, const Matrix<float>* together, const ActionSet& actions) const;
   // Of an action that `votes` of the particles prefer.
   float probability(std::size_t votes, const Query& query) const;
 };

@@ -65,32 +65,40 @@ double doubt_of(const Units& units, double weight) {
 
 }  // namespace
 
-void DrawnLayers::agreed(const Network& network, ParticlesView theta, std::span<const float> x, Network::Workspace& w,
-                         std::vector<float>& out) const {
-  out.clear();
-  if (disagreement == 1.0F) return;
-  out.resize(actions);
-  thread_local std::vector<float> features, means;
-  means.resize(actions);
-  const float share = (1.0F - disagreement) / static_cast<float>(theta.rows());
-  for (std::size_t i = 0; i < theta.rows(); ++i) {
-    find_features(network.hidden(theta.row(i), x, w), inputs ? x : std::span<const float>{}, features);
-    rows_times(mean, i * actions, features, means);
-    for (std::size_t a = 0; a < actions; ++a) out[a] += share * std::clamp(means[a], low, high);
+void DrawnLayers::means(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
+                        Network::Workspace& w, std::span<float> mean_out, std::span<float> offset) const {
+  thread_local std::vector<float> features;
+  find_features(network.hidden(theta.row(i), x, w), inputs ? x : std::span<const float>{}, features);
+  rows_times(mean, i * actions, features, mean_out);
+  rows_times(deviation, i * actions, features, offset);
+  for (std::size_t a = 0; a < actions; ++a) {
+    if (optimistic) offset[a] = std::max(0.0F, offset[a]);
+    mean_out[a] = std::clamp(mean_out[a], low, high);
+    offset[a] *= spread(i, a);
   }
 }
 
 void DrawnLayers::values(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
-                         std::span<const float> agreed, Network::Workspace& w, std::span<float> out) const {
-  thread_local std::vector<float> features, off;
-  off.resize(actions);
-  find_features(network.hidden(theta.row(i), x, w), inputs ? x : std::span<const float>{}, features);
-  rows_times(mean, i * actions, features, out);
-  rows_times(deviation, i * actions, features, off);
+                         Network::Workspace& w, std::span<float> out) const {
+  thread_local std::vector<float> offset;
+  offset.resize(actions);
+  means(network, theta, i, x, w, out, offset);
+  for (std::size_t a = 0; a < actions; ++a) out[a] += offset[a];
+}
+
+void DrawnLayers::values(const Network& network, ParticlesView theta, std::span<const float> x, Network::Workspace& w,
+                         Matrix<float>& out) const {
+  const std::size_t M = theta.rows();
+  thread_local Matrix<float> offset;
+  offset.reshape(M, actions);
+  out.reshape(M, actions);
+  for (std::size_t i = 0; i < M; ++i) means(network, theta, i, x, w, out.row(i), offset.row(i));
   for (std::size_t a = 0; a < actions; ++a) {
-    if (optimistic) off[a] = std::max(0.0F, off[a]);
-    const float own = disagreement * std::clamp(out[a], low, high);
-    out[a] = own + (agreed.empty() ? 0.0F : agreed[a]) + spread(i, a) * off[a];
+    float mean_of_all = 0.0F;
+    for (std::size_t i = 0; i < M; ++i) mean_of_all += out(i, a) / static_cast<float>(M);
+    for (std::size_t i = 0; i < M; ++i) {
+      out(i, a) = mean_of_all + disagreement * (out(i, a) - mean_of_all) + offset(i, a);
+    }
   }
 }
 

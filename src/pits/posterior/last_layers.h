@@ -30,13 +30,18 @@ struct DrawnLayers {
   Matrix<float> spread;           // (M,K) κσ
   float low = 0.0F, high = 0.0F;  // where means are kept
 
-  // What the particles agree on, (1 − ρ) m̄ of every action, (K); empty where ρ = 1. x as the networks see it, here and
-  // below; rewards in the networks' units.
-  void agreed(const Network& network, ParticlesView theta, std::span<const float> x, Network::Workspace& w,
-              std::vector<float>& out) const;
-  // Rewards of every action, (K), by particle i.
+  bool alone() const { return disagreement == 1.0F; }  // a particle's rewards do not depend on the others
+  // Rewards of every action by every particle, (M,K); x as the networks see it. All in the networks' units.
+  void values(const Network& network, ParticlesView theta, std::span<const float> x, Network::Workspace& w,
+              Matrix<float>& out) const;
+  // The same of particle i, (K), where it is alone.
   void values(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
-              std::span<const float> agreed, Network::Workspace& w, std::span<float> out) const;
+              Network::Workspace& w, std::span<float> out) const;
+
+ private:
+  // Its means, (K), and how far its draws lie from them.
+  void means(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
+             Network::Workspace& w, std::span<float> mean_out, std::span<float> offset) const;
 };
 
 class LastLayers {
