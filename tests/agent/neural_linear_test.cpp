@@ -121,22 +121,21 @@ TEST(NeuralLinear, LateTrainingsAreAShareOfTheRoundsApart) {
   c.train_share = 0.07;
   c.train_steps = 1;
   NeuralLinear agent(c, small_setup());
-  const std::vector<Event> events = random_events(2000, 14);
+  const std::vector<Event> events = random_events(20'000, 14);
   std::vector<double> at = {0.0};
-  double early = 0.0, late = 0.0;  // observations that refits of the first and the last 1,000 rounds walk through
+  double early = 0.0, late = 0.0;  // observations that refits of the first and the last 10,000 rounds walk through
   for (std::size_t t = 1; t <= events.size(); ++t) {
     const std::int64_t before = agent.networks().steps_done();
     const Feedback event = events[t - 1].feedback();
     agent.learn({&event, 1});
     if (agent.networks().steps_done() == before) continue;
     const auto round = static_cast<double>(t), gap = round - at.back();
-    EXPECT_GE(gap, 0.5 * std::max(10.0, 0.07 * round)) << t;
-    EXPECT_LE(gap, 2.0 * std::max(10.0, 0.07 * round)) << t;
+    EXPECT_GE(gap, std::max(10.0, 0.07 * round)) << t;
+    EXPECT_LT(gap - 1.0, std::max(10.0, 0.07 * (round - 1.0))) << t;
     at.push_back(round);
-    (t <= 1000 ? early : late) += round;
+    (t <= 10'000 ? early : late) += round;
   }
-  EXPECT_LT(late, 1.3 * early);
-  ASSERT_LT(at.size(), 100U);
+  EXPECT_LT(late, 1.1 * early);
 }
 
 // z·β_a is Student's t with 2a degrees of freedom, centre z·mean and squared scale (b/a) zᵀP⁻¹z.

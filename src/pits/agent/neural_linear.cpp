@@ -78,7 +78,7 @@ Fields fields(NeuralLinearConfig& c) {
       .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
       .add("train_every", c.train_every, "rounds between trainings of the networks", at_least(1))
       .add("train_share", c.train_share,
-           "late trainings are about this share of the rounds so far apart, so that the cost of a round does not grow",
+           "trainings are at least this share of the rounds so far apart, so that the cost of a round does not grow",
            between(0, 1))
       .add("train_steps", c.train_steps, "steps in a training", at_least(1));
 }
@@ -139,9 +139,9 @@ LastLayerDraw NeuralLinear::draw() const {
 
 // A refit walks the whole history: t observations every `share`·t rounds are as many a round early and late.
 bool NeuralLinear::training_is_due() const {
-  const std::uint64_t t = networks_.history().seen(), every = static_cast<std::uint64_t>(config_.train_every);
-  const auto share = static_cast<std::uint64_t>(config_.train_share * static_cast<double>(t));
-  return t % (every * std::max<std::uint64_t>(1, share / every)) == 0;
+  const auto t = static_cast<double>(networks_.history().seen());
+  const double gap = t - static_cast<double>(trained_at_);
+  return gap >= std::max<double>(config_.train_every, config_.train_share * t);
 }
 
 void NeuralLinear::learn(std::span<const Feedback> events) {
@@ -150,6 +150,7 @@ void NeuralLinear::learn(std::span<const Feedback> events) {
     networks_.observe({.context = event.x, .action = event.action, .reward = event.reward});
     if (training_is_due()) {
       networks_.train(config_.train_steps);
+      trained_at_ = networks_.history().seen();
       refit();
     } else {
       observe(event);

@@ -14,7 +14,7 @@ struct NeuralLinearConfig {
   BayesLinearConfig prior{};
   int initial_pulls = 2;  // forced pulls of each action
   int train_every = 50;      // rounds between trainings of the network; the regressions learn every round
-  double train_share = 0.0;  // late ones are about this share of the rounds so far apart
+  double train_share = 0.0;  // late ones are at least this share of the rounds so far apart
   int train_steps = 100;
 };
 Fields fields(NeuralLinearConfig& config);
@@ -45,7 +45,7 @@ class NeuralLinear : public Agent {
   Decision choose(const Query& query) const override { return draw().choose(query); }
   void learn(std::span<const Feedback> events) override;
   std::unique_ptr<const Policy> snapshot() const override;
-  void state(Archive& archive) override { archive(networks_, regressions_); }
+  void state(Archive& archive) override { archive(networks_, regressions_, trained_at_); }
   void add_actions(std::size_t n) override;
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
@@ -64,6 +64,7 @@ class NeuralLinear : public Agent {
   AgentSetup setup_;
   ParticlePosterior networks_;
   std::vector<BayesLinear> regressions_;  // (M,K)
+  std::uint64_t trained_at_ = 0;          // rounds seen when the last training was
   std::vector<RegressionSums> sums_;      // (K) scratch of refit()
 };
 
