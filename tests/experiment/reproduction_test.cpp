@@ -71,6 +71,19 @@ TEST(Sections, EverySpecIsInTheCatalogues) {
   }
 }
 
+// A row of the paper does not change its meaning with what an agent does by default.
+TEST(Sections, EveryPiTsNamesItsPreset) {
+  std::size_t found = 0;
+  for (const Section& section : paper_sections()) {
+    for (const std::string& spec : specs(section.agents)) {
+      if (!spec.starts_with("pi-ts")) continue;
+      EXPECT_TRUE(spec.starts_with("pi-ts:released") || spec.starts_with("pi-ts:paper")) << spec;
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 5U);
+}
+
 TEST(Sections, NoNameSelectsEverything) {
   EXPECT_EQ(ids(select_sections({})), (Names{"benchmark", "ablation", "linear", "posterior", "wheel"}));
 }

@@ -74,7 +74,7 @@ Section posterior() {
             .environments = {{.spec = "linear,noise_level=0.1,noise_growth=none", .label = "Linear, σ = 0.1"}},
             .probe = "posterior"};
   for (const auto& [flow, label] : {std::pair{"svgd", "SVGD"}, {"blob", "Blob"}, {"dgf", "DGF"}}) {
-    s.agents.push_back({.spec = fmt::format("pi-ts,model=linear,noise_sd=0.1,flow={}", flow),
+    s.agents.push_back({.spec = fmt::format("pi-ts:paper,model=linear,noise_sd=0.1,flow={}", flow),
                         .label = fmt::format("π-TS-{}, linear model", label)});
   }
   return s;
