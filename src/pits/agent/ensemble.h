@@ -5,10 +5,6 @@
 
 namespace pits {
 
-inline PiTsConfig ensemble_preset(std::string_view name) {
-  PiTsConfig c = independent_particles(20, name);
-  if (name == "auto") c.posterior.model.noise_sd = 0.3;  // of 0.3, 0.5 and 1 the best (docs/regret.md)
-  return c;
-}
+inline PiTsConfig ensemble_preset(std::string_view name) { return independent_particles(20, name); }
 
 }  // namespace pits

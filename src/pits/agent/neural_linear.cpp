@@ -88,6 +88,7 @@ NeuralLinearConfig neural_linear_preset(std::string_view name) {
   if (name == "auto") {
     const PiTsConfig particles = independent_particles(1, name);
     c.networks = particles.posterior;
+    c.networks.model.noise_sd = 0.5;
     c.prior = {.lambda = 1.0, .a0 = 2.0, .b0 = 0.3};
     c.train_every = particles.train_every;
     c.train_share = particles.train_share;
