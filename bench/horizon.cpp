@@ -17,8 +17,8 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// CPU seconds of choose and learn in every window of rounds. Late trainings are thousands of rounds apart, so a window has
-// several of them, and its mean is what a round costs.
+// CPU seconds of choose and learn in every window of rounds. Late trainings are thousands of rounds apart, so a window
+// has several of them, and its mean is what a round costs.
 std::vector<double> window_times(Agent& agent, const Environment& environment) {
   std::vector<double> times(horizon / window, 0.0);
   Round round;
