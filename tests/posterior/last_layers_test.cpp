@@ -188,19 +188,26 @@ TEST(LastLayers, TheDoubtIsAMultipleOfHowLargeRewardsAre) {
   EXPECT_EQ(variance(4.0), most);
 }
 
+// What six particles think of one context, (6,K): one after the other where each is alone, else all at once.
+Matrix<float> rewards_of_six(LastLayerConfig config) {
+  config.kind = LastLayerKind::exact;
+  const Learned l(small(6), config, linear_data(40, d, K, 3));
+  const Network& network = l.posterior.model().network();
+  const std::vector<float> z = {0.3F, -0.4F, 0.2F};
+  Network::Workspace w;
+  Matrix<float> out(6, K);
+  EXPECT_EQ(l.layers.drawn().alone(), config.disagreement == 1.0);
+  if (!l.layers.drawn().alone()) l.layers.drawn().values(network, l.posterior.particles(), z, w, out);
+  for (std::size_t i = 0; i < 6 && l.layers.drawn().alone(); ++i) {
+    l.layers.drawn().values(network, l.posterior.particles(), i, z, w, out.row(i));
+  }
+  return out;
+}
+
 // Of the same draws, those above the mean stay, and the others are the mean.
 TEST(LastLayers, OptimisticDrawsAreNotBelowTheMean) {
-  const auto data = linear_data(40, d, K, 3);
-  const auto values = [&](double exploration, bool optimistic) {
-    const Learned l(small(6), {.kind = LastLayerKind::exact, .exploration = exploration, .optimistic = optimistic},
-                    data);
-    const std::vector<float> z = {0.3F, -0.4F, 0.2F};
-    Network::Workspace w;
-    Matrix<float> out(6, K);
-    for (std::size_t i = 0; i < 6; ++i) {
-      l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), i, z, w, out.row(i));
-    }
-    return out;
+  const auto values = [](double exploration, bool optimistic) {
+    return rewards_of_six({.exploration = exploration, .optimistic = optimistic});
   };
   const Matrix<float> mean = values(0.0, false), drawn = values(1.0, false), upwards = values(1.0, true);
   int below = 0;
@@ -213,19 +220,11 @@ TEST(LastLayers, OptimisticDrawsAreNotBelowTheMean) {
 
 // Of the same means and draws, all that particles differ by in their means is multiplied.
 TEST(LastLayers, ParticlesComeNearerToTheMeanOfAll) {
-  const auto data = linear_data(40, d, K, 3);
-  const auto values = [&](double exploration, double disagreement) {
-    const Learned l(small(6), {.kind = LastLayerKind::exact, .exploration = exploration, .disagreement = disagreement},
-                    data);
-    const std::vector<float> z = {0.3F, -0.4F, 0.2F};
-    Network::Workspace w;
-    Matrix<float> out;
-    l.layers.drawn().values(l.posterior.model().network(), l.posterior.particles(), z, w, out);
-    EXPECT_EQ(l.layers.drawn().alone(), disagreement == 1.0);
-    return out;
+  const auto values = [](double exploration, double disagreement) {
+    return rewards_of_six({.exploration = exploration, .disagreement = disagreement});
   };
   const Matrix<float> means = values(0.0, 1.0), drawn = values(1.0, 1.0);
-  for (const double rho : {0.0, 0.3}) {
+  for (const double rho : {0.0, 0.3, 0.999}) {
     const Matrix<float> nearer = values(1.0, rho);
     for (std::size_t a = 0; a < K; ++a) {
       double mean = 0.0;
