@@ -97,6 +97,21 @@ TEST(LinTsAuto, FindsTheHighestLineInAnyUnits) {
   EXPECT_LE(far_off, 3);  // of 100
 }
 
+// The exact layer is the only one: particles stay where they were drawn, and what trains them changes no decision.
+TEST(LinTsAuto, HasNothingToTrain) {
+  PiTsConfig c = linear_auto_preset("auto");
+  const Played played = play(c, {});
+  const PiTs fresh(c, {.context_size = 3, .actions = 3, .seed = 8});
+  EXPECT_TRUE(std::ranges::equal(played.particles, fresh.posterior().particles().flat()));
+  c.train_steps = 7;
+  c.posterior.flow.kind = FlowKind::svgd;
+  EXPECT_EQ(actions(c, {}), played.actions);
+  EXPECT_EQ(training_steps(c), 0);
+  EXPECT_EQ(training_steps(small_auto()), 3);
+  c.last_layer.kind = LastLayerKind::trained;
+  EXPECT_EQ(training_steps(c), 7);
+}
+
 TEST(LinTsAuto, TheDefaultIsThePublishedOne) {
   EXPECT_NE(dynamic_cast<LinTs*>(by_name("lin-ts").get()), nullptr);
   EXPECT_NE(dynamic_cast<LinTs*>(by_name("lin-ts:showdown,lambda=0.5").get()), nullptr);

@@ -9,8 +9,9 @@ namespace pits::cuda {
 
 constexpr std::size_t later = 30;  // observations after the fit
 
-// Shapes whose sums take one pass and several, whose triangles fit into shared memory and do not (F = 227), with and
-// without contexts among the features, of no, one and two hidden layers.
+// Shapes whose sums take one pass and several, whose triangles fit into shared memory and do not (F = 227 and 211), with
+// and without contexts among the features, of no, one and two hidden layers; particles that share a set of regressions
+// in one block and several.
 inline std::vector<Case> shapes() {
   std::vector<Case> list;
   const auto add = [&](std::string name, std::size_t d, std::size_t K, std::size_t G, std::vector<int> hidden,
@@ -27,6 +28,8 @@ inline std::vector<Case> shapes() {
   add("few observations", 6, 9, 2, {12}, 5);
   add("tanh, two layers", 12, 4, 2, {16, 6}, 200).posterior.model.activation = Activation::tanh;
   add("linear", 11, 5, 2, {50}, 200).posterior.model.kind = ModelKind::linear;
+  add("linear, long contexts", 210, 2, 2, {50}, 250).posterior.model.kind = ModelKind::linear;
+  list.back().config.posterior.particles = 12;
   add("wide", 5, 2, 2, {130}, 300);
   add("wider", 6, 3, 1, {220}, 300);
   add("raw", 9, 4, 2, {20}, 200).posterior.units = UnitsKind::raw;

@@ -148,6 +148,7 @@ class AloneLayers {
   LastLayerNumbers numbers;
   int warps = 2;  // that sum
 
+  // Of particle i and action a, number i·K + a. Particles that share a set have copies of its numbers.
   Regression regression(std::size_t r) {
     return {inverse_.data() + r * triangle(),  moment_.data() + r * F_,
             numbers.mean.data() + r * F_,      draw_.data() + r * F_,
@@ -157,7 +158,8 @@ class AloneLayers {
   void fit(std::size_t fitted) {
     const int n = static_cast<int>(fitted), first = s_.capacity > 0 && n > s_.capacity ? n - s_.capacity : 0;
     std::vector<double> place(triangle()), work(4 * F_), prior(F_);
-    for (std::size_t i = 0; i < M_; ++i) {
+    for (std::size_t l = 0; l < draw_.size(); ++l) draw_[l] = normal(address_, static_cast<std::int64_t>(l));
+    for (std::size_t i = 0; i < sets(); ++i) {
       std::vector<double> precision;
       for (int g = 0; g < s_.last_layer.groups; ++g) precision.push_back(s_.last_layer.group[g].start);
       std::vector<Determined> determined(K_);
@@ -170,25 +172,27 @@ class AloneLayers {
       step_precisions(s_.last_layer, determined.data(), s_.actions, precision.data());
       for (std::size_t f = 0; f < F_; ++f) prior[f] = prior_of(s_.last_layer, precision.data(), static_cast<int>(f));
       for (std::size_t r = i * K_; r < (i + 1) * K_; ++r) {
-        for (std::size_t f = 0; f < F_; ++f)
-          draw_[r * F_ + f] = normal(address_, static_cast<std::int64_t>(r * F_ + f));
         const Regression of = regression(r);
         std::copy_n(of.inverse, place.size(), place.data());
         cuda::fit(Alone(), s_.last_layer.features, of, prior.data(), place.data(), work.data());
         std::ranges::copy(place, of.inverse);
       }
-      numbers.precision.insert(numbers.precision.end(), precision.begin(), precision.end());
+      for (std::size_t k = 0; k < M_ / sets(); ++k) {
+        numbers.precision.insert(numbers.precision.end(), precision.begin(), precision.end());
+      }
     }
+    for (std::size_t a = 0; a < K_; ++a) share(a);
   }
 
   void observe(std::size_t t) {
     std::vector<double> work(3 * F_ + 1);
-    for (std::size_t i = 0; i < M_; ++i) {
+    for (std::size_t i = 0; i < sets(); ++i) {
       const std::vector<float> phi = features(i, t);
       const std::vector<double> x(phi.begin(), phi.end());
       cuda::observe(Alone(), s_.last_layer.features, regression(i * K_ + static_cast<std::size_t>(played_[t])),
                     x.data(), gained_[t], work.data());
     }
+    share(static_cast<std::size_t>(played_[t]));
   }
 
   std::vector<float> features(std::size_t i, std::size_t t) {
@@ -199,6 +203,20 @@ class AloneLayers {
   }
 
  private:
+  std::size_t sets() const { return static_cast<std::size_t>(s_.sets()); }
+  // What particles that share a set have of an action.
+  void share(std::size_t a) {
+    if (sets() == M_) return;
+    const Regression of = regression(a);
+    Crew::run(warps, [&](const Crew& crew) {
+      deviate(crew, s_.last_layer.features, of.inverse, of.draw + K_ * F_, of.deviation + K_ * F_,
+              static_cast<int>(M_) - 1, static_cast<std::int64_t>(K_ * F_));
+    });
+    for (std::size_t i = 1; i < M_; ++i) {
+      std::copy_n(of.mean, F_, regression(i * K_ + a).mean);
+      numbers.totals[i * K_ + a] = *of.totals;
+    }
+  }
   std::size_t triangle() const { return static_cast<std::size_t>(packed_size(s_.last_layer.features)); }
   const float* theta_of(std::size_t i) const { return theta_.data() + i * static_cast<std::size_t>(s_.network.stride); }
 

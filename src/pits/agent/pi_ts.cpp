@@ -69,7 +69,6 @@ PiTsConfig linear_auto_preset(std::string_view) {
   c.posterior.flow.kind = FlowKind::ensemble;
   c.last_layer.exploration = 0.3;   // of 0.3 and 1 the better
   c.last_layer.disagreement = 1.0;  // all have the same means
-  c.train_steps = 1;
   return c;
 }
 
@@ -97,6 +96,11 @@ std::uint64_t training_interval(const PiTsConfig& c, std::uint64_t t) {
   const auto every = static_cast<std::uint64_t>(c.train_every), first = static_cast<std::uint64_t>(c.train_first);
   const std::uint64_t early = first == 0 ? every : std::clamp(t / 10, std::min(first, every), every);
   return std::max(early, static_cast<std::uint64_t>(c.train_share * static_cast<double>(t)));
+}
+
+int training_steps(const PiTsConfig& c) {
+  const bool nothing = c.last_layer.kind == LastLayerKind::exact && c.posterior.model.kind == ModelKind::linear;
+  return nothing ? 0 : c.train_steps;
 }
 
 PiTs::PiTs(const PiTsConfig& config, const AgentSetup& setup)
@@ -153,7 +157,7 @@ void PiTs::learn(std::span<const Feedback> events) {
     const std::uint64_t t = posterior_.history().seen();
     if (t - trained_at_ >= training_interval(config_, t)) {
       find_training_noise(training_noise_);
-      posterior_.train(config_.train_steps, training_noise_);
+      posterior_.train(training_steps(config_), training_noise_);
       trained_at_ = t;
       if (last_layers_) last_layers_->fit(posterior_);
     } else if (last_layers_) {

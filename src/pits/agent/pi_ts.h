@@ -33,6 +33,9 @@ PiTsConfig linear_auto_preset(std::string_view name);
 // Rounds between the training after round t and the next.
 std::uint64_t training_interval(const PiTsConfig& config, std::uint64_t t);
 
+// Steps of a training: none where the last layer is exact and the only one.
+int training_steps(const PiTsConfig& config);
+
 class PiTs : public Agent {
  public:
   PiTs(const PiTsConfig& config, const AgentSetup& setup);

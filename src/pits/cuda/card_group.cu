@@ -12,6 +12,10 @@ bool narrow(const Settings& s) { return is_narrow(s.network, s.context_stride())
 bool in_halves(const Settings& s) { return narrow(s) && s.precision == CardPrecision::tf32; }
 bool few(const Settings& s) { return s.particles <= few_particles; }
 
+// Whether training goes through cuBLAS, with the networks and with the cloud.
+bool wide(const Settings& s) { return s.trains() && !narrow(s); }
+bool many(const Settings& s) { return s.trains() && !few(s); }
+
 // What is known of the rewards' scale is needed by exact last layers too.
 bool has_units(const Settings& s) { return s.standardised || s.last_layer.exact(); }
 
@@ -61,8 +65,8 @@ std::size_t CardGroup::bytes(const Settings& s, std::size_t G, std::size_t T) {
   total += s.step_sizes.size() * sizeof(StepSize) + s.parameters.size() * sizeof(CardParameter);
   if (has_units(s)) total += CardUnits::bytes(s, G, T);
   if (s.last_layer.exact()) total += CardLastLayers::bytes(s, G, T);
-  if (!narrow(s)) total += WideScore::bytes(s, static_cast<int>(G), most_observations(s, T));
-  if (!few(s)) total += ManyFlow::bytes(s);
+  if (wide(s)) total += WideScore::bytes(s, static_cast<int>(G), most_observations(s, T));
+  if (many(s)) total += ManyFlow::bytes(s);
   return total;
 }
 
@@ -105,9 +109,9 @@ CardGroup::CardGroup(const Settings& settings, std::span<const std::uint32_t> re
   if (s.rule.rule == CardRule::rmsprop && s.rule.first_square != 0.0F) fill(second_, s.rule.first_square);
   if (has_units(s)) units_.emplace(s, realizations_, rounds_);
   if (s.last_layer.exact()) last_layers_.emplace(s, realizations_, rounds_);
-  if (!narrow(s)) wide_.emplace(s, realizations_, most_observations(s, rounds));
-  if (!few(s)) many_.emplace(s);
-  if (!narrow(s) || !few(s)) blas_.emplace(s.precision);
+  if (wide(s)) wide_.emplace(s, realizations_, most_observations(s, rounds));
+  if (many(s)) many_.emplace(s);
+  if (wide(s) || many(s)) blas_.emplace(s.precision);
   group_ = group_view();
   flow_ = flow_view();
 }

@@ -64,7 +64,7 @@ FlowSettings flow_settings(const ParticleConfig& c) {
 // Adam's bias corrections go into the step and the root, as in core/optimizer.cpp.
 std::vector<StepSize> step_sizes(const PiTsConfig& config, std::size_t trainings) {
   const OptimizerConfig& c = config.posterior.optimizer;
-  const auto per_training = static_cast<std::int64_t>(config.train_steps);
+  const std::int64_t per_training = training_steps(config);
   std::vector<StepSize> sizes;
   for (std::int64_t k = 0; k < static_cast<std::int64_t>(trainings) * per_training; ++k) {
     double eta = step_size(c, c.restart ? k % per_training : k), correction = 1.0;
@@ -249,7 +249,7 @@ Settings card_settings(const PiTsConfig& config, const AgentSetup& setup, std::s
   s.trainings = trainings(config, rounds);
   s.step_sizes = step_sizes(config, s.trainings.size());
   s.initial_pulls = config.initial_pulls;
-  s.train_steps = config.train_steps;
+  s.train_steps = training_steps(config);
   s.floor = config.floor;
   s.floor_decay = config.floor_decay;
   s.seed = setup.seed;

@@ -7,14 +7,15 @@ namespace {
 
 constexpr int threads = 256;        // that find features
 constexpr int round_threads = 128;  // of a decision, or of one more observation
+constexpr int others_together = 8;  // particles of a block
 
-// Of rounds first .. first+count−1. Blocks (particle, realization).
+// Of rounds first .. first+count−1. Blocks (set, realization).
 __global__ void __launch_bounds__(threads)
     features_kernel(const Group group, const LastLayers layers, int first, int count) {
   extern __shared__ double memory[];
   const Block team;
   const int g = blockIdx.y, F = layers.settings.features;
-  const std::int64_t particle = static_cast<std::int64_t>(g) * group.particles + blockIdx.x;
+  const std::int64_t set = static_cast<std::int64_t>(g) * layers.sets + blockIdx.x;
   const TileRounds o{.contexts = group.contexts + static_cast<std::size_t>(g) * group.rounds * group.context_stride,
                      .context_stride = group.context_stride,
                      .gained = nullptr,
@@ -22,25 +23,25 @@ __global__ void __launch_bounds__(threads)
                      .first = first,
                      .count = count};
   const Tile tile(group.network, F, layers.tile, memory);
-  feature_rows(team, layers.settings, group.network, group.theta + particle * group.network.stride, o, tile);
-  float* out = layers.features + particle * layers.tile * F;
+  const float* theta = group.theta + set * layers.in_set() * group.network.stride;
+  feature_rows(team, layers.settings, group.network, theta, o, tile);
+  float* out = layers.features_of(set, 0);
   for (int e = team.thread; e < count * F; e += team.threads) {
     out[e] = static_cast<float>(tile.rows[e / F * row_stride(F) + e % F]);
   }
 }
 
-// m̄ of an action: the mean over a realization's particles; each warp by itself.
+// m̄ of an action: the mean over a realization's particles, which is that over its sets; each warp by itself.
 __device__ double agreed_mean(const Block& team, const Group& group, const LastLayers& layers, int g, int a,
                               int ahead) {
-  const int K = group.actions, M = group.particles, F = layers.settings.features;
   if (layers.settings.disagreement == 1.0) return 0.0;
   double sum = 0.0;
-  for (int i = 0; i < M; ++i) {
-    const std::int64_t particle = static_cast<std::int64_t>(g) * M + i;
-    sum += bounded_mean(team, layers.settings, group.reward_units[g], layers.regression(particle * K + a),
-                        layers.features + (particle * layers.tile + ahead) * F);
+  for (int s = 0; s < layers.sets; ++s) {
+    const std::int64_t set = static_cast<std::int64_t>(g) * layers.sets + s;
+    sum += bounded_mean(team, layers.settings, group.reward_units[g], layers.regression(set * layers.in_set(), a),
+                        layers.features_of(set, ahead));
   }
-  return sum / M;
+  return sum / layers.sets;
 }
 
 // Round t, number `ahead` of those whose features are known. Blocks (realization); shared memory: values (K).
@@ -48,17 +49,17 @@ __global__ void __launch_bounds__(round_threads)
     decide_kernel(const Group group, const LastLayers layers, const Choice choice, int t, int ahead) {
   extern __shared__ double values[];
   const Block team;
-  const int g = blockIdx.x, K = group.actions, F = layers.settings.features;
+  const int g = blockIdx.x, K = group.actions;
   const Beginning begun = begin_decision(group, choice, g, t);
   int action = begun.action;
   if (action < 0) {
     const std::int64_t particle = static_cast<std::int64_t>(g) * group.particles + begun.particle;
-    const float* features = layers.features + (particle * layers.tile + ahead) * F;
-    const double shared = noise_variance(team, layers.settings, layers.totals + particle * K, K);
+    const float* features = layers.features_of(layers.set_of(particle), ahead);
+    const double shared = noise_variance(team, layers.settings, layers.regression(particle, 0).totals, K);
     for (int a = team.warp; a < K; a += team.warps) {
       const double agreed = agreed_mean(team, group, layers, g, a, ahead);
-      const double value = action_value(team, layers.settings, group.reward_units[g],
-                                        layers.regression(particle * K + a), features, agreed, shared);
+      const double value = action_value(team, layers.settings, group.reward_units[g], layers.regression(particle, a),
+                                        features, agreed, shared);
       if (team.lane == 0) values[a] = value;
     }
     team.sync();
@@ -68,44 +69,55 @@ __global__ void __launch_bounds__(round_threads)
   if (team.thread == 0) take_reward(group, g, static_cast<std::size_t>(g) * group.rounds + t, action);
 }
 
-// Blocks (particle, realization).
+// Of a set, and of the first particle in it. Blocks (set, realization).
 __global__ void __launch_bounds__(round_threads)
     observe_kernel(const Group group, const LastLayers layers, int t, int ahead) {
   extern __shared__ double memory[];
   const Block team;
   const int g = blockIdx.y, F = layers.settings.features;
-  const std::int64_t particle = static_cast<std::int64_t>(g) * group.particles + blockIdx.x;
+  const std::int64_t set = static_cast<std::int64_t>(g) * layers.sets + blockIdx.x;
   const std::size_t round = static_cast<std::size_t>(g) * group.rounds + t;
-  const float* features = layers.features + (particle * layers.tile + ahead) * F;
+  const float* features = layers.features_of(set, ahead);
   for (int f = team.thread; f < F; f += team.threads) memory[f] = features[f];
   team.sync();
-  observe(team, F, layers.regression(particle * group.actions + group.played[round]), memory, group.gained[round],
+  observe(team, F, layers.regression(set * layers.in_set(), group.played[round]), memory, group.gained[round],
           memory + F);
+}
+
+// The others of a set that a realization's particles share. Blocks (particles, realization).
+__global__ void __launch_bounds__(round_threads) others_kernel(const Group group, const LastLayers layers, int t) {
+  const int g = blockIdx.y, from = 1 + static_cast<int>(blockIdx.x) * others_together;
+  const int action = group.played[static_cast<std::size_t>(g) * group.rounds + t];
+  const std::int64_t first = static_cast<std::int64_t>(g) * group.particles;
+  layers.deviate_others(Block(), first + from, min(others_together, group.particles - from), action,
+                        layers.regression(first, action).inverse);
 }
 
 // 1/σ² of the networks' likelihoods. Blocks (particle of a realization), a warp each.
 __global__ void noise_kernel(const LastLayers layers, float own, float* out) {
   const Block team;
-  const RegressionTotals* totals = layers.totals + static_cast<std::int64_t>(blockIdx.x) * layers.actions;
+  const RegressionTotals* totals = layers.regression(blockIdx.x, 0).totals;
   const double variance = noise_variance(team, layers.settings, totals, layers.actions);
   if (team.thread == 0) out[blockIdx.x] = fminf(own, static_cast<float>(1.0 / variance));
 }
 
 struct Counts {
-  std::size_t regressions, vectors, triangles, scratch, features;
+  std::size_t sets, regressions, of_sets, of_particles, triangles, scratch, features;
 };
 
 Counts counts(const Settings& s, std::size_t G) {
   const int F = s.last_layer.features;
-  const std::size_t particles = G * static_cast<std::size_t>(s.particles);
-  const std::size_t regressions = particles * static_cast<std::size_t>(s.actions);
-  const auto triangle = static_cast<std::size_t>(packed_size(F));
-  return {.regressions = regressions,
-          .vectors = regressions * static_cast<std::size_t>(F),
-          .triangles = regressions * triangle,
+  const std::size_t sets = G * static_cast<std::size_t>(s.sets()),
+                    particles = G * static_cast<std::size_t>(s.particles);
+  const auto K = static_cast<std::size_t>(s.actions), width = static_cast<std::size_t>(F);
+  const std::size_t regressions = sets * K;
+  return {.sets = sets,
+          .regressions = regressions,
+          .of_sets = regressions * width,
+          .of_particles = particles * K * width,
+          .triangles = regressions * static_cast<std::size_t>(packed_size(F)),
           .scratch = factor_scratch(F, regressions),
-          .features = particles * static_cast<std::size_t>(largest_tile(s.network, s.last_layer.features)) *
-                      static_cast<std::size_t>(F)};
+          .features = sets * static_cast<std::size_t>(largest_tile(s.network, F)) * width};
 }
 
 }  // namespace
@@ -113,7 +125,7 @@ Counts counts(const Settings& s, std::size_t G) {
 std::size_t CardLastLayers::bytes(const Settings& s, std::size_t G, std::size_t T) {
   const Counts c = counts(s, G);
   const auto M = static_cast<std::size_t>(s.particles), K = static_cast<std::size_t>(s.actions);
-  return sizeof(double) * (c.triangles + 4 * c.vectors + c.scratch + G * M * most_prior_groups) +
+  return sizeof(double) * (c.triangles + 2 * c.of_sets + 2 * c.of_particles + c.scratch + c.sets * most_prior_groups) +
          c.regressions * (sizeof(RegressionTotals) + sizeof(Determined)) +
          sizeof(std::int32_t) * (G * T + G * (K + 2)) + sizeof(float) * (c.features + G * M);
 }
@@ -122,7 +134,9 @@ CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) 
   const auto G = static_cast<std::size_t>(realizations), M = static_cast<std::size_t>(s.particles);
   const Counts c = counts(s, G);
   inverse_ = DeviceArray<double>(c.triangles);
-  for (DeviceArray<double>* of : {&moment_, &mean_, &draw_, &deviation_}) *of = DeviceArray<double>(c.vectors);
+  for (DeviceArray<double>* of : {&moment_, &mean_}) *of = DeviceArray<double>(c.of_sets);
+  for (DeviceArray<double>* of : {&draw_, &deviation_}) *of = DeviceArray<double>(c.of_particles);
+  sets_ = c.sets;
   scratch_ = DeviceArray<double>(c.scratch);
   totals_ = DeviceArray<RegressionTotals>(c.regressions);
   determined_ = DeviceArray<Determined>(c.regressions);
@@ -132,7 +146,7 @@ CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) 
   features_ = DeviceArray<float>(c.features);
   noise_precisions_ = DeviceArray<float>(std::vector<float>(G * M, s.noise_precision));
   std::vector<double> precision;
-  for (std::size_t i = 0; i < G * M; ++i) {
+  for (std::size_t i = 0; i < sets_; ++i) {
     for (int g = 0; g < s.last_layer.groups; ++g) precision.push_back(s.last_layer.group[g].start);
   }
   precision_ = DeviceArray<double>(precision);
@@ -142,6 +156,8 @@ CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) 
   singular_.fill_zero();
   view_ = {.settings = s.last_layer,
            .actions = s.actions,
+           .particles = s.particles,
+           .sets = s.sets(),
            .tile = largest_tile(s.network, s.last_layer.features),
            .inverse = inverse_.data(),
            .moment = moment_.data(),
@@ -176,17 +192,21 @@ void CardLastLayers::fit(const Group& group, int seen, cudaStream_t stream) {
 void CardLastLayers::take_features(const Group& group, int first, int last, cudaStream_t stream) {
   const std::size_t bytes = tile_bytes(group.network, view_.settings.features, view_.tile);
   allow_shared(features_kernel, bytes);
-  const dim3 grid(static_cast<unsigned>(group.particles), static_cast<unsigned>(group.realizations));
+  const dim3 grid(static_cast<unsigned>(view_.sets), static_cast<unsigned>(group.realizations));
   features_kernel<<<grid, threads, bytes, stream>>>(group, view_, first, std::min(last - first, view_.tile));
   check(cudaGetLastError(), "last layers: features");
 }
 
 void CardLastLayers::observe_round(const Group& group, int t, int ahead, cudaStream_t stream) {
   const std::size_t bytes = (4 * static_cast<std::size_t>(view_.settings.features) + 1) * sizeof(double);
-  const dim3 grid(static_cast<unsigned>(group.particles), static_cast<unsigned>(group.realizations));
+  const auto G = static_cast<unsigned>(group.realizations);
   allow_shared(observe_kernel, bytes);
-  observe_kernel<<<grid, round_threads, bytes, stream>>>(group, view_, t, ahead);
+  observe_kernel<<<dim3(static_cast<unsigned>(view_.sets), G), round_threads, bytes, stream>>>(group, view_, t, ahead);
   check(cudaGetLastError(), "last layers: observe");
+  if (view_.in_set() == 1) return;
+  const unsigned blocks = blocks_for(static_cast<std::size_t>(view_.in_set() - 1), others_together);
+  others_kernel<<<dim3(blocks, G), round_threads, 0, stream>>>(group, view_, t);
+  check(cudaGetLastError(), "last layers: draws");
 }
 
 void CardLastLayers::play(const Group& group, const Choice& choice, int first, int last, bool fit_follows,

@@ -1,5 +1,6 @@
 // Exact last layers on the card: for every realization, particle and action a regression of the rewards on the
-// particle's features, and one draw from it (posterior/last_layers.h).
+// particle's features, and one draw from it (posterior/last_layers.h). Particles whose features are the same share the
+// regressions: S sets of them in a realization, M or 1.
 #pragma once
 
 #include "pits/cuda/choice.cuh"
@@ -12,25 +13,41 @@ namespace pits::cuda {
 // A view; all arrays are on the card.
 struct LastLayers {
   LastLayerSettings settings;
-  int actions;      // K
-  int tile;         // observations of a tile, and rounds whose features are known ahead
-  double* inverse;  // (G,M,K,F(F+1)/2)
-  double* moment;   // (G,M,K,F), and so the next three
-  double* mean;
-  double* draw;
-  double* deviation;
-  RegressionTotals* totals;  // (G,M,K)
-  Determined* determined;    // (G,M,K)
-  double* precision;         // (G,M,groups)
+  int actions;               // K
+  int particles;             // M
+  int sets;                  // S
+  int tile;                  // observations of a tile, and rounds whose features are known ahead
+  double* inverse;           // (G,S,K,F(F+1)/2)
+  double *moment, *mean;     // (G,S,K,F)
+  double *draw, *deviation;  // (G,M,K,F)
+  RegressionTotals* totals;  // (G,S,K)
+  Determined* determined;    // (G,S,K)
+  double* precision;         // (G,S,groups)
   std::int32_t* order;       // (G,T) the rounds of the history, action by action
   std::int32_t* start;       // (G,K+1) where they begin
-  float* features;           // (G,M,tile,F) of the rounds to come
+  float* features;           // (G,S,tile,F) of the rounds to come
   std::int32_t* singular;    // (G) 1 where a precision matrix was singular to working precision
   double* scratch;           // a triangle for each block, where it does not fit into shared memory
 
-  PITS_CARD_CALL Regression regression(std::int64_t r) const {
+  // Sets and particles are numbered through all realizations.
+  PITS_CARD_CALL int in_set() const { return particles / sets; }  // particles of a set
+  PITS_CARD_CALL std::int64_t set_of(std::int64_t particle) const { return particle / in_set(); }
+  PITS_CARD_CALL Regression regression(std::int64_t particle, int action) const {
+    const std::int64_t r = set_of(particle) * actions + action, own = particle * actions + action;
     const int F = settings.features;
-    return {inverse + r * packed_size(F), moment + r * F, mean + r * F, draw + r * F, deviation + r * F, totals + r};
+    return {inverse + r * packed_size(F), moment + r * F, mean + r * F, draw + own * F,
+            deviation + own * F,          totals + r};
+  }
+  PITS_CARD_CALL float* features_of(std::int64_t set, int ahead) const {
+    return features + (set * tile + ahead) * settings.features;
+  }
+  // Wᵀz of `count` particles of a set from `first` on, with its W.
+  template <class Team>
+  PITS_CARD_CALL void deviate_others(const Team& team, std::int64_t first, int count, int action,
+                                     const double* W) const {
+    const int F = settings.features;
+    const std::int64_t at = (first * actions + action) * F;
+    deviate(team, F, W, draw + at, deviation + at, count, static_cast<std::int64_t>(actions) * F);
   }
 };
 
@@ -71,12 +88,25 @@ class CardLastLayers {
   void observe(const Group& group, int first, int last, cudaStream_t stream);
 
   std::vector<std::int32_t> singular() const { return singular_.to_host(); }
-  std::vector<double> means() const { return mean_.to_host(); }
+  // For every particle.
+  std::vector<double> means() const { return of_particles(mean_); }
   std::vector<double> deviations() const { return deviation_.to_host(); }
-  std::vector<double> precisions() const { return precision_.to_host(); }
-  std::vector<RegressionTotals> totals() const { return totals_.to_host(); }
+  std::vector<double> precisions() const { return of_particles(precision_); }
+  std::vector<RegressionTotals> totals() const { return of_particles(totals_); }
 
  private:
+  // From one row a set to one a particle.
+  template <class T>
+  std::vector<T> of_particles(const DeviceArray<T>& of_sets) const {
+    const std::vector<T> host = of_sets.to_host();
+    const std::size_t width = host.size() / sets_;
+    std::vector<T> out;
+    for (std::size_t i = 0; i < sets_ * static_cast<std::size_t>(view_.in_set()); ++i) {
+      const auto row = host.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(view_.set_of(i)) * width);
+      out.insert(out.end(), row, row + static_cast<std::ptrdiff_t>(width));
+    }
+    return out;
+  }
   void take_features(const Group& group, int first, int last, cudaStream_t stream);
   void observe_round(const Group& group, int t, int ahead, cudaStream_t stream);
 
@@ -86,6 +116,7 @@ class CardLastLayers {
   DeviceArray<std::int32_t> order_, start_, singular_;
   DeviceArray<float> features_, noise_precisions_;
   LastLayers view_;
+  std::size_t sets_;  // of all realizations
   std::uint32_t fits_ = 0;
 };
 

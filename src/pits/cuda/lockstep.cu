@@ -116,6 +116,7 @@ struct Lockstep::Card {
   }
 
   void move(int steps, std::size_t seen) {
+    if (!group.settings().trains()) return;
     const int batch = group.batch_after(seen);
     while (steps > 0) {
       const int now = std::min(steps, most_steps_of_a_graph);

@@ -82,6 +82,26 @@ PITS_CARD_CALL void transposed_times(const Team& team, int F, const double* W, c
   team.sync();
 }
 
+// out_k = Wᵀ z_k of `count` draws that lie `step` apart, as do the results; W is read once for several.
+template <class Team>
+PITS_CARD_CALL void deviate(const Team& team, int F, const double* W, const double* draws, double* out, int count,
+                            std::int64_t step) {
+  constexpr int together = 8;
+  for (int first = 0; first < count; first += together) {
+    const int n = count - first < together ? count - first : together;
+    const double* z = draws + first * step;
+    for (int c = team.thread; c < F; c += team.threads) {
+      double sum[together] = {};
+      for (int i = c; i < F; ++i) {
+        const double w = W[packed(i, c)];
+        for (int k = 0; k < together; ++k) sum[k] += k < n ? w * z[k * step + i] : 0.0;
+      }
+      for (int k = 0; k < n; ++k) out[(first + k) * step + c] = sum[k];
+    }
+  }
+  team.sync();
+}
+
 // xᵀ A x of a symmetric A; `parts` (F) is scratch.
 template <class Team>
 PITS_CARD_CALL double quadratic(const Team& team, int F, const double* A, const double* x, double* parts) {

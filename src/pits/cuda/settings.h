@@ -141,6 +141,9 @@ struct Settings {
   std::uint64_t seed = 0;
   CardPrecision precision = CardPrecision::tf32;
 
+  bool trains() const { return train_steps > 0; }
+  // S, sets of regressions of a realization: particles of a linear model have the same features, and so share one.
+  int sets() const { return network.layers == 1 ? 1 : particles; }
   int context_stride() const { return round_up(context_size + 1, 16); }  // floats of a context on the card
   // Of the contexts of G realizations of T rounds.
   std::size_t context_floats(std::size_t G, std::size_t T) const {
