@@ -5,8 +5,9 @@
 namespace pits::cuda {
 namespace {
 
-constexpr int threads = 256;        // that find features
-constexpr int round_threads = 128;  // of a decision, or of one more observation
+constexpr int threads = 256;  // that find features
+constexpr int decide_threads = 512;
+constexpr int round_threads = 128;  // of one more observation
 constexpr int others_together = 8;  // particles of a block
 
 // Of rounds first .. first+count−1. Blocks (set, realization).
@@ -31,21 +32,31 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-// m̄ of an action: the mean over a realization's particles, which is that over its sets; each warp by itself.
-__device__ double agreed_mean(const Block& team, const Group& group, const LastLayers& layers, int g, int a,
-                              int ahead) {
-  if (layers.settings.disagreement == 1.0) return 0.0;
-  double sum = 0.0;
-  for (int s = 0; s < layers.sets; ++s) {
-    const std::int64_t set = static_cast<std::int64_t>(g) * layers.sets + s;
-    sum += bounded_mean(team, layers.settings, group.reward_units[g], layers.regression(set * layers.in_set(), a),
-                        layers.features_of(set, ahead));
+// What every set thinks of every action, where that counts: a warp takes one of each at a time.
+__device__ void find_opinions(const Block& team, const Group& group, const LastLayers& layers, int g, int ahead) {
+  const int K = group.actions;
+  if (layers.settings.disagreement == 1.0) return;
+  for (int e = team.warp; e < layers.sets * K; e += team.warps) {
+    const std::int64_t set = static_cast<std::int64_t>(g) * layers.sets + e / K;
+    const double mean = bounded_mean(team, layers.settings, group.reward_units[g],
+                                     layers.regression(set * layers.in_set(), e % K), layers.features_of(set, ahead));
+    if (team.lane == 0) layers.opinions[set * K + e % K] = mean;
   }
-  return sum / layers.sets;
+  team.sync();
+}
+
+// m̄ of an action: the mean over a realization's particles, which is that over its sets; each warp by itself.
+__device__ double agreed_mean(const Block& team, const LastLayers& layers, int g, int a) {
+  if (layers.settings.disagreement == 1.0) return 0.0;
+  const double* of_set = layers.opinions + static_cast<std::int64_t>(g) * layers.sets * layers.actions + a;
+  double sum = 0.0;
+  for (int s = team.lane; s < layers.sets; s += team.lanes)
+    sum += of_set[static_cast<std::int64_t>(s) * layers.actions];
+  return team.lane_sum(sum) / layers.sets;
 }
 
 // Round t, number `ahead` of those whose features are known. Blocks (realization); shared memory: values (K).
-__global__ void __launch_bounds__(round_threads)
+__global__ void __launch_bounds__(decide_threads)
     decide_kernel(const Group group, const LastLayers layers, const Choice choice, int t, int ahead) {
   extern __shared__ double values[];
   const Block team;
@@ -53,13 +64,13 @@ __global__ void __launch_bounds__(round_threads)
   const Beginning begun = begin_decision(group, choice, g, t);
   int action = begun.action;
   if (action < 0) {
+    find_opinions(team, group, layers, g, ahead);
     const std::int64_t particle = static_cast<std::int64_t>(g) * group.particles + begun.particle;
     const float* features = layers.features_of(layers.set_of(particle), ahead);
     const double shared = noise_variance(team, layers.settings, layers.regression(particle, 0).totals, K);
     for (int a = team.warp; a < K; a += team.warps) {
-      const double agreed = agreed_mean(team, group, layers, g, a, ahead);
       const double value = action_value(team, layers.settings, group.reward_units[g], layers.regression(particle, a),
-                                        features, agreed, shared);
+                                        features, agreed_mean(team, layers, g, a), shared);
       if (team.lane == 0) values[a] = value;
     }
     team.sync();
@@ -126,7 +137,7 @@ std::size_t CardLastLayers::bytes(const Settings& s, std::size_t G, std::size_t 
   const Counts c = counts(s, G);
   const auto M = static_cast<std::size_t>(s.particles), K = static_cast<std::size_t>(s.actions);
   return sizeof(double) * (c.triangles + 2 * c.of_sets + 2 * c.of_particles + c.scratch + c.sets * most_prior_groups) +
-         c.regressions * (sizeof(RegressionTotals) + sizeof(Determined)) +
+         c.regressions * (sizeof(double) + sizeof(RegressionTotals) + sizeof(Determined)) +
          sizeof(std::int32_t) * (G * T + G * (K + 2)) + sizeof(float) * (c.features + G * M);
 }
 
@@ -140,6 +151,7 @@ CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) 
   scratch_ = DeviceArray<double>(c.scratch);
   totals_ = DeviceArray<RegressionTotals>(c.regressions);
   determined_ = DeviceArray<Determined>(c.regressions);
+  opinions_ = DeviceArray<double>(c.regressions);
   order_ = DeviceArray<std::int32_t>(G * static_cast<std::size_t>(rounds));
   start_ = DeviceArray<std::int32_t>(G * (static_cast<std::size_t>(s.actions) + 1));
   singular_ = DeviceArray<std::int32_t>(G);
@@ -167,6 +179,7 @@ CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) 
            .totals = totals_.data(),
            .determined = determined_.data(),
            .precision = precision_.data(),
+           .opinions = opinions_.data(),
            .order = order_.data(),
            .start = start_.data(),
            .features = features_.data(),
@@ -216,8 +229,8 @@ void CardLastLayers::play(const Group& group, const Choice& choice, int first, i
   for (int t = first; t < last; ++t) {
     const int ahead = (t - first) % view_.tile;
     if (ahead == 0) take_features(group, t, last, stream);
-    decide_kernel<<<static_cast<unsigned>(group.realizations), round_threads, bytes, stream>>>(group, view_, choice, t,
-                                                                                               ahead);
+    decide_kernel<<<static_cast<unsigned>(group.realizations), decide_threads, bytes, stream>>>(group, view_, choice, t,
+                                                                                                ahead);
     check(cudaGetLastError(), "last layers: decide");
     if (t + 1 < last || !fit_follows) observe_round(group, t, ahead, stream);
   }

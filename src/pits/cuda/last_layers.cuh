@@ -23,6 +23,7 @@ struct LastLayers {
   RegressionTotals* totals;  // (G,S,K)
   Determined* determined;    // (G,S,K)
   double* precision;         // (G,S,groups)
+  double* opinions;          // (G,S,K) what a set expects of an action in the round at hand
   std::int32_t* order;       // (G,T) the rounds of the history, action by action
   std::int32_t* start;       // (G,K+1) where they begin
   float* features;           // (G,S,tile,F) of the rounds to come
@@ -31,7 +32,9 @@ struct LastLayers {
 
   // Sets and particles are numbered through all realizations.
   PITS_CARD_CALL int in_set() const { return particles / sets; }  // particles of a set
-  PITS_CARD_CALL std::int64_t set_of(std::int64_t particle) const { return particle / in_set(); }
+  PITS_CARD_CALL std::int64_t set_of(std::int64_t particle) const {
+    return sets == particles ? particle : particle / particles;
+  }
   PITS_CARD_CALL Regression regression(std::int64_t particle, int action) const {
     const std::int64_t r = set_of(particle) * actions + action, own = particle * actions + action;
     const int F = settings.features;
@@ -110,7 +113,7 @@ class CardLastLayers {
   void take_features(const Group& group, int first, int last, cudaStream_t stream);
   void observe_round(const Group& group, int t, int ahead, cudaStream_t stream);
 
-  DeviceArray<double> inverse_, moment_, mean_, draw_, deviation_, precision_, scratch_;
+  DeviceArray<double> inverse_, moment_, mean_, draw_, deviation_, precision_, opinions_, scratch_;
   DeviceArray<RegressionTotals> totals_;
   DeviceArray<Determined> determined_;
   DeviceArray<std::int32_t> order_, start_, singular_;

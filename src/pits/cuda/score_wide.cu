@@ -155,7 +155,10 @@ WideScore::WideScore(const Settings& settings, int realizations, int most_observ
       layers_(sizes_.together * sizes_.layer),
       delta_{DeviceArray<float>(sizes_.together * sizes_.widest), DeviceArray<float>(sizes_.together * sizes_.widest)},
       sums_(sizes_.together * sizes_.sums),
-      transposed_(sizes_.together * sizes_.transposed) {}
+      transposed_(sizes_.together * sizes_.transposed) {
+  // Products leave the columns that pad a row alone, and fours of floats are read with them.
+  for (DeviceArray<float>* rows : {&layers_, &delta_[0], &delta_[1]}) rows->fill_zero();
+}
 
 BatchOf WideScore::output(const Group& group, int layer, int batch) const {
   std::size_t before = 0;
