@@ -53,7 +53,7 @@ struct Memory {
   Regression view() { return {inverse.data(), moment.data(), mean.data(), draw.data(), deviation.data(), &totals}; }
 
   bool fit_with(const VectorXd& prior) {
-    std::vector<double> place = inverse, work(F);
+    std::vector<double> place = inverse, work(panel * F);
     bool usable = false;
     Crew::run(2, [&](const Crew& crew) {
       const bool mine = fit(crew, F, view(), prior.data(), place.data(), work.data());
@@ -66,10 +66,10 @@ struct Memory {
 
 TEST(CardRegression, TheInverseFactorIsEigens) {
   Stream stream({.seed = 8});
-  for (const int F : {1, 2, 3, 17, 60}) {
+  for (const int F : {1, 2, 3, 4, 17, 60}) {
     const MatrixXd X = random_matrix(stream, F, F + 5), A = X * X.transpose() + 0.1 * MatrixXd::Identity(F, F);
-    std::vector<double> W = packed_lower(A), pivot(F);
-    Crew::run(3, [&](const Crew& crew) { EXPECT_TRUE(invert_factor(crew, F, W.data(), pivot.data())); });
+    std::vector<double> W = packed_lower(A), pivots(panel * F);
+    Crew::run(3, [&](const Crew& crew) { EXPECT_TRUE(invert_factor(crew, F, W.data(), pivots.data())); });
     const MatrixXd lower = A.llt().matrixL();
     const MatrixXd expected = lower.inverse();
     for (int i = 0; i < F; ++i) {
@@ -81,13 +81,13 @@ TEST(CardRegression, TheInverseFactorIsEigens) {
 TEST(CardRegression, SaysWhereNoDigitsAreLeft) {
   MatrixXd A = MatrixXd::Identity(3, 3);
   A(1, 1) = 1e-17;
-  std::vector<double> W = packed_lower(A), pivot(3);
-  EXPECT_FALSE(invert_factor(alone, 3, W.data(), pivot.data()));
+  std::vector<double> W = packed_lower(A), pivots(panel * 3);
+  EXPECT_FALSE(invert_factor(alone, 3, W.data(), pivots.data()));
   W = packed_lower(MatrixXd::Ones(3, 3));
-  EXPECT_FALSE(invert_factor(alone, 3, W.data(), pivot.data()));
+  EXPECT_FALSE(invert_factor(alone, 3, W.data(), pivots.data()));
   A(1, 1) = std::nan("");
   W = packed_lower(A);
-  EXPECT_FALSE(invert_factor(alone, 3, W.data(), pivot.data()));
+  EXPECT_FALSE(invert_factor(alone, 3, W.data(), pivots.data()));
 }
 
 // n at once and k one by one are n + k at once, by the CPU's regression; precisions and scales as last layers have

@@ -26,11 +26,12 @@ PITS_CARD_CALL bool determine(const Team& team, const LastLayerSettings& s, cons
                               const double* precision, double* place, double* work, Determined& out) {
   const int F = s.features;
   double *t = work, *mean = t + F, *traces = mean + F, *parts = traces + F;
+  static_assert(panel <= 4, "invert_factor takes all of `work`");
   for (int q = team.thread; q < packed_size(F); q += team.threads) place[q] = r.inverse[q];
   team.sync();
   for (int f = team.thread; f < F; f += team.threads) place[packed(f, f)] += prior_of(s, precision, f);
   team.sync();
-  const bool usable = invert_factor(team, F, place, t);
+  const bool usable = invert_factor(team, F, place, work);
   times(team, F, place, r.moment, t);
   transposed_times(team, F, place, t, mean);
   for (int c = team.thread; c < F; c += team.threads) {  // column c of L⁻¹: its squares sum to Σ_cc

@@ -6,8 +6,8 @@ namespace pits::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::size_t workers = 528;  // blocks that factor in scratch memory
-constexpr int work_vectors = 5;       // (F) of a block that factors
+constexpr std::size_t workers = 528;     // blocks that factor in scratch memory
+constexpr int work_vectors = panel + 1;  // (F) of a block that factors
 
 std::size_t work_bytes(int F) { return work_vectors * static_cast<std::size_t>(F) * sizeof(double); }
 std::size_t triangle_bytes(int F) { return static_cast<std::size_t>(packed_size(F)) * sizeof(double); }
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ double memory[];
   const Block team;
   const int F = layers.settings.features, K = layers.actions;
-  double *work = memory, *prior = memory + F, *place = triangle<InShared>(layers, memory);
+  double *work = memory, *prior = memory + panel * F, *place = triangle<InShared>(layers, memory);
   for (std::int64_t r = blockIdx.x; r < regressions; r += gridDim.x) {
     const std::int64_t first = r / K * layers.in_set();
     const int action = static_cast<int>(r % K);

@@ -14,27 +14,60 @@ namespace pits::cuda {
 PITS_CARD_CALL constexpr int packed(int row, int column) { return row * (row + 1) / 2 + column; }
 PITS_CARD_CALL constexpr int packed_size(int F) { return packed(F, 0); }
 
+constexpr int panel = 4;  // columns that are eliminated together: a row is read and written once for all
+
+// The pivot rows (panel,F) of the columns from `first` on.
+struct Panel {
+  double* pivots;
+  int F, first;
+
+  PITS_CARD_CALL double& at(int k, int c) const { return pivots[k * F + c]; }
+  // What the first `count` of them have of a column.
+  PITS_CARD_CALL void take(int column, int count, double (&out)[panel]) const {
+    for (int k = 0; k < panel; ++k) out[k] = k < count ? at(k, column) : 0.0;
+  }
+  // An entry of A after the first `count`, in column c of a row where they have `factor`. A column leaves A with its
+  // own pivot, and W's takes its place.
+  PITS_CARD_CALL double reduced(double entry, const double (&factor)[panel], int c, int count) const {
+    const bool left = c >= first && c < first + count;
+    double value = left ? 0.0 : entry;
+    for (int k = 0; k < panel; ++k) {
+      if (k < count && (!left || k >= c - first)) value -= factor[k] * at(k, c);
+    }
+    return value;
+  }
+};
+
 // A becomes W = L⁻¹, A = L Lᵀ, by elimination on the rows of A and of I together: row j of W takes the place of row j
-// of A as column j leaves it. `pivot` (F) is scratch. Whether solving with L leaves any digits, as usable() of
+// of A as column j leaves it. `scratch` has (panel,F) numbers. Whether solving with L leaves any digits, as usable() of
 // posterior/bayes_linear.cpp has it.
 template <class Team>
-PITS_CARD_CALL bool invert_factor(const Team& team, int F, double* A, double* pivot) {
-  double least = 1e300, most = 0.0;
-  for (int j = 0; j < F; ++j) {
-    const double square = A[packed(j, j)];
-    if (!(square > 0.0)) return false;
-    const double diagonal = sqrt(square), inverse = 1.0 / diagonal;
-    least = fmin(least, diagonal);
-    most = fmax(most, diagonal);
-    for (int c = team.thread; c < F; c += team.threads) {
-      pivot[c] = c == j ? inverse : inverse * A[c < j ? packed(j, c) : packed(c, j)];
+PITS_CARD_CALL bool invert_factor(const Team& team, int F, double* A, double* scratch) {
+  double least = 1e300, most = 0.0, factor[panel];
+  for (int first = 0; first < F; first += panel) {
+    const Panel p{scratch, F, first};
+    const int count = F - first < panel ? F - first : panel;
+    for (int k = 0; k < count; ++k) {
+      const int j = first + k;
+      p.take(j, k, factor);
+      const double square = p.reduced(A[packed(j, j)], factor, j, k);
+      if (!(square > 0.0)) return false;
+      const double diagonal = sqrt(square), inverse = 1.0 / diagonal;
+      least = fmin(least, diagonal);
+      most = fmax(most, diagonal);
+      for (int c = team.thread; c < F; c += team.threads) {
+        const double entry = A[c < j ? packed(j, c) : packed(c, j)];
+        p.at(k, c) = c == j ? inverse : inverse * p.reduced(entry, factor, c, k);
+      }
+      team.sync();
     }
-    team.sync();
-    for (int c = team.thread; c <= j; c += team.threads) A[packed(j, c)] = pivot[c];
-    for (int i = j + 1 + team.warp; i < F; i += team.warps) {
+    for (int i = first + team.warp; i < F; i += team.warps) {
       double* row = A + packed(i, 0);
-      const double factor = pivot[i];
-      for (int c = team.lane; c <= i; c += team.lanes) row[c] = (c == j ? 0.0 : row[c]) - factor * pivot[c];
+      const bool pivot = i < first + count;
+      if (!pivot) p.take(i, count, factor);
+      for (int c = team.lane; c <= i; c += team.lanes) {
+        row[c] = pivot ? p.at(i - first, c) : p.reduced(row[c], factor, c, count);
+      }
     }
     team.sync();
   }
@@ -131,7 +164,7 @@ struct Regression {
   RegressionTotals* totals;
 };
 
-// The posterior of the sums with `prior` (F) on the diagonal. `place` holds the sums and becomes W, `work` (F) is
+// The posterior of the sums with `prior` (F) on the diagonal. `place` holds the sums and becomes W, `work` (panel,F) is
 // scratch.
 template <class Team>
 PITS_CARD_CALL bool fit(const Team& team, int F, const Regression& r, const double* prior, double* place,
