@@ -70,11 +70,12 @@ Decision ParticleVote::choose(const Query& query) const {
   check_query(query, setup);
   if (const auto forced = forced_pull(events, initial_pulls, query, setup.first_actions())) return *forced;
   const ContextView x = units.context(query.x);
-  const Matrix<float>* all = together(x);
   Stream stream = decision_stream(setup, query);
+  const bool by_chance = floor > 0.0 && stream.uniform() < floor;
+  const Matrix<float>* all = by_chance && !query.want_propensity ? nullptr : together(x);
   Decision decision{};
   std::optional<std::size_t> drawn;
-  if (floor > 0.0 && stream.uniform() < floor) {
+  if (by_chance) {
     skip_to_place(stream, query, 1);
     decision.action = random_action(stream, query.actions, setup.actions);
   } else {

@@ -109,10 +109,11 @@ LastLayers::LastLayers(const LastLayerConfig& config, const ParticlePosterior& p
   drawn_.actions = K;
   drawn_.inputs = inputs_are_features(config, network);
   drawn_.optimistic = config.optimistic;
-  drawn_.disagreement = static_cast<float>(config.disagreement);
   features_ = network.features() + (drawn_.inputs ? network.inputs() : 0) + 1;
   const std::vector<CoefficientGroup> groups = coefficient_groups(config, network);
   groups_.assign(network.layers().size() > 1 ? M : 1, groups);
+  // One set of regressions has one mean: all agree with it, and a particle can decide alone.
+  drawn_.disagreement = groups_.size() == 1 ? 1.0F : static_cast<float>(config.disagreement);
   const auto F = static_cast<Eigen::Index>(features_);
   sums_.assign(K, RegressionSums(F));
   regressions_.assign(groups_.size() * K, fresh(groups));
