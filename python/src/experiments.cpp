@@ -83,10 +83,12 @@ std::unique_ptr<Experiment> make(const std::vector<std::string>& agents, const s
 // raise.
 class Watched {
  public:
-  explicit Watched(Experiment& experiment, int threads)
-      : total_(experiment.plan().cells() * experiment.plan().steps()) {
-    for (std::size_t i = 0; i < experiment.plan().cells(); ++i) {
-      done_ += experiment.results().has(i) ? experiment.plan().steps() : 0;
+  explicit Watched(Experiment& experiment, int threads) {
+    const Plan& plan = experiment.plan();
+    for (std::size_t i = 0; i < plan.cells(); ++i) {
+      const std::size_t rounds = plan.rounds(plan.cell(i));
+      total_ += rounds;
+      done_ += experiment.results().has(i) ? rounds : 0;
     }
     worker_ = std::thread([this, &experiment, threads] { work(experiment, threads); });
   }
@@ -124,7 +126,7 @@ class Watched {
     return finish_.wait_for(lock, std::chrono::milliseconds(100), [&] { return finished_; });
   }
 
-  std::size_t total_;
+  std::size_t total_ = 0;
   std::atomic<std::size_t> done_ = 0;
   std::atomic<bool> stop_ = false;
   bool finished_ = false;

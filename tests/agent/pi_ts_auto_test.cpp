@@ -52,12 +52,18 @@ Played play(const PiTsConfig& config, const Change& change) {
 
 std::vector<Action> actions(const PiTsConfig& config, const Change& change) { return play(config, change).actions; }
 
-// Powers of two change exponents only, so the decisions are the same to the bit.
+// Powers of two change exponents only, so decisions and networks are the same to the bit; with a noise of their own so
+// small that what the last layers find counts.
 TEST(PiTsAuto, TheUnitsOfContextsAndRewardsDoNotMatter) {
-  const std::vector<Action> plain = actions(small_auto(), {});
-  EXPECT_EQ(actions(small_auto(), {.context = 1024.0F}), plain);
-  EXPECT_EQ(actions(small_auto(), {.reward = 1.0F / 4096.0F}), plain);
-  EXPECT_EQ(actions(small_auto(), {.context = 1.0F / 1024.0F, .reward = 64.0F}), plain);
+  PiTsConfig c = small_auto();
+  c.posterior.model.noise_sd = 0.01;
+  const Played plain = play(c, {});
+  for (const Change& change : {Change{.context = 1024.0F}, Change{.reward = 1.0F / 4096.0F}, Change{.reward = 4096.0F},
+                               Change{.context = 1.0F / 1024.0F, .reward = 64.0F}}) {
+    const Played changed = play(c, change);
+    EXPECT_EQ(changed.actions, plain.actions);
+    EXPECT_EQ(changed.particles, plain.particles);
+  }
   PiTsConfig raw = small_auto();
   raw.posterior.units = UnitsKind::raw;
   EXPECT_NE(actions(raw, {.reward = 1.0F / 4096.0F}), actions(raw, {}));
@@ -125,6 +131,13 @@ TEST(PiTsAuto, TrainsDenselyEarlyAndSparselyLate) {
   EXPECT_EQ(training_interval(c, 500), 20U);
   EXPECT_EQ(training_interval(c, 10000), 200U);
   EXPECT_EQ(training_interval(pi_ts_preset("released"), 3), 50U);
+  PiTsConfig forgets = c;
+  forgets.posterior.capacity = 2000;
+  EXPECT_EQ(training_interval(forgets, 100000), 40U);
+  forgets.posterior.capacity = 0;
+  forgets.posterior.discount = 0.9995;
+  EXPECT_EQ(training_interval(forgets, 100000), 40U);
+  EXPECT_EQ(training_interval(forgets, 1500), 30U);
 }
 
 TEST(PiTsAuto, PropensitiesAreSharesOfParticles) {

@@ -14,10 +14,10 @@ const char* const few_rows = "x,kind\n1,a\n2,b\n3,a\n";
 class DataOfAPlan : public testing::Test {
  protected:
   DataOfAPlan() { write_bytes(file, few_rows); }
-  Plan plan() const {
+  Plan plan(std::size_t steps = 3) const {
     return Plan({.agents = {"uniform"},
                  .environments = {"csv:" + file.string() + ",label=kind", "wheel"},
-                 .steps = 3,
+                 .steps = static_cast<std::int64_t>(steps),
                  .realizations = 1});
   }
   const Scratch scratch;
@@ -30,6 +30,13 @@ TEST_F(DataOfAPlan, IsPartOfWhatTheResultsDependOn) {
   EXPECT_EQ(environments[0]["data_sha256"], "dd4b11b0959e84e5654e7ce7307e5da17787161a6ab759fd4855c35c6477e932");
   EXPECT_FALSE(environments[0].contains("remark"));
   EXPECT_FALSE(environments[1].contains("data_sha256"));
+}
+
+TEST_F(DataOfAPlan, HasNoMoreRoundsThanRows) {
+  const Plan longer = plan(10);
+  EXPECT_EQ(longer.rounds(longer.cell(0)), 3U);
+  EXPECT_EQ(longer.rounds(longer.cell(1)), 10U);
+  EXPECT_EQ(longer.run(longer.cell(0), [](std::size_t) {}).rounds, 3U);
 }
 
 TEST_F(DataOfAPlan, OtherDataIsAnotherRun) {

@@ -239,10 +239,10 @@ TEST(LastLayers, ParticlesComeNearerToTheMeanOfAll) {
 
 TEST(LastLayers, NetworksAreTrainedWithTheirNoiseWhereThatIsLarger) {
   const auto data = linear_data(60, d, K, 7);
-  const auto noise = [&](bool train_noise, double own_sd) {
+  const auto noise = [&](bool train_noise, double own_sd, double width = 1.0) {
     const Learned l(small(3), {.kind = LastLayerKind::exact, .train_noise = train_noise}, data);
     std::vector<float> sd;
-    l.layers.training_noise(own_sd, sd);
+    l.layers.training_noise(own_sd, width, sd);
     return sd;
   };
   EXPECT_TRUE(noise(false, 0.01).empty());
@@ -252,6 +252,7 @@ TEST(LastLayers, NetworksAreTrainedWithTheirNoiseWhereThatIsLarger) {
   ASSERT_EQ(found.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_FLOAT_EQ(found[i] * found[i], static_cast<float>(l.layers.noise_variance(i)));
+  EXPECT_FLOAT_EQ(noise(true, 1e-6, 4.0)[1], 4.0F * found[1]);
 }
 
 TEST(LastLayers, NewActionsStartFromThePriorAndTheOthersStay) {

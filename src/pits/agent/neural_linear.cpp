@@ -78,7 +78,8 @@ Fields fields(NeuralLinearConfig& c) {
       .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
       .add("train_every", c.train_every, "rounds between trainings of the networks", at_least(1))
       .add("train_share", c.train_share,
-           "trainings are at least this share of the rounds so far apart, so that the cost of a round does not grow",
+           "trainings are at least this share of the rounds that are remembered apart, so that the cost of a round "
+           "does not grow",
            between(0, 1))
       .add("train_steps", c.train_steps, "steps in a training", at_least(1));
 }
@@ -140,9 +141,8 @@ LastLayerDraw NeuralLinear::draw() const {
 
 // A refit walks the whole history: t observations every `share`·t rounds are as many a round early and late.
 bool NeuralLinear::training_is_due() const {
-  const auto t = static_cast<double>(networks_.history().seen());
-  const double gap = t - static_cast<double>(trained_at_);
-  return gap >= std::max<double>(config_.train_every, config_.train_share * t);
+  const auto gap = static_cast<double>(networks_.history().seen() - trained_at_);
+  return gap >= std::max<double>(config_.train_every, config_.train_share * networks_.history().weight());
 }
 
 void NeuralLinear::learn(std::span<const Feedback> events) {

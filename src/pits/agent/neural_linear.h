@@ -14,7 +14,7 @@ struct NeuralLinearConfig {
   BayesLinearConfig prior{};
   int initial_pulls = 2;     // forced pulls of each action
   int train_every = 50;      // rounds between trainings of the network; the regressions learn every round
-  double train_share = 0.0;  // late ones are at least this share of the rounds so far apart
+  double train_share = 0.0;  // late ones are at least this share of the rounds that are remembered apart
   int train_steps = 100;
 };
 Fields fields(NeuralLinearConfig& config);

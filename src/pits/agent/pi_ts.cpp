@@ -30,7 +30,8 @@ Fields fields(PiTsConfig& c) {
            "the first trainings are this many rounds apart, later ones a tenth of the rounds so far until train_every; "
            "0: train_every from the start",
            at_least(0))
-      .add("train_share", c.train_share, "trainings are at least this share of the rounds so far apart", between(0, 1))
+      .add("train_share", c.train_share, "trainings are at least this share of the rounds that are remembered apart",
+           between(0, 1))
       .add("train_steps", c.train_steps, "steps of the flow in a training", at_least(1))
       .add("floor", c.floor, "share of decisions made uniformly, so that no action's probability is 0", between(0, 1))
       .add("floor_decay", c.floor_decay, "the share falls with the rounds: floor/(1 + floor_decay·t)", at_least(0));
@@ -92,10 +93,17 @@ PiTsConfig pi_ts_preset(std::string_view name) {
   return c;
 }
 
+// Of t observations, the weight of those that count.
+static double remembered(const ParticleConfig& c, std::uint64_t t) {
+  const auto all = static_cast<double>(t);
+  if (c.capacity > 0) return std::min(all, static_cast<double>(c.capacity));
+  return c.discount < 1.0 ? std::min(all, 1.0 / (1.0 - c.discount)) : all;
+}
+
 std::uint64_t training_interval(const PiTsConfig& c, std::uint64_t t) {
   const auto every = static_cast<std::uint64_t>(c.train_every), first = static_cast<std::uint64_t>(c.train_first);
   const std::uint64_t early = first == 0 ? every : std::clamp(t / 10, std::min(first, every), every);
-  return std::max(early, static_cast<std::uint64_t>(c.train_share * static_cast<double>(t)));
+  return std::max(early, static_cast<std::uint64_t>(c.train_share * remembered(c.posterior, t)));
 }
 
 int training_steps(const PiTsConfig& c) {
@@ -139,14 +147,24 @@ void PiTs::add_actions(std::size_t n) {
   setup_.add_actions(n);
 }
 
-void PiTs::find_training_noise(std::vector<float>& noise) const {
-  if (last_layers_) last_layers_->training_noise(config_.posterior.model.noise_sd, noise);
+void PiTs::find_training_noise(double width, std::vector<float>& noise) const {
+  noise.clear();
+  if (!last_layers_ || trained_at_ == 0) return;  // before the first fit they know nothing of the noise
+  last_layers_->training_noise(config_.posterior.model.noise_sd, width, noise);
 }
 
 Forces PiTs::forces() const {
   std::vector<float> noise;
-  find_training_noise(noise);
+  find_training_noise(1.0, noise);
   return posterior_.forces(noise);
+}
+
+void PiTs::train() {
+  const double unit = posterior_.units().raw_width(1.0);  // of the last layers, which were fitted in it
+  posterior_.settle();
+  find_training_noise(posterior_.units().reward_width(unit), training_noise_);
+  posterior_.train(training_steps(config_), training_noise_);
+  trained_at_ = posterior_.history().seen();
 }
 
 void PiTs::learn(std::span<const Feedback> events) {
@@ -156,9 +174,7 @@ void PiTs::learn(std::span<const Feedback> events) {
     posterior_.observe(observation);
     const std::uint64_t t = posterior_.history().seen();
     if (t - trained_at_ >= training_interval(config_, t)) {
-      find_training_noise(training_noise_);
-      posterior_.train(training_steps(config_), training_noise_);
-      trained_at_ = t;
+      train();
       if (last_layers_) last_layers_->fit(posterior_);
     } else if (last_layers_) {
       last_layers_->observe(posterior_, observation);

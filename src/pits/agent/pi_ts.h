@@ -15,7 +15,7 @@ struct PiTsConfig {
   int initial_pulls = 2;     // forced pulls of each action
   int train_every = 20;      // rounds between trainings
   int train_first = 0;       // the first ones are this many apart, then a tenth of the rounds so far; 0: train_every
-  double train_share = 0.0;  // late ones are at least this share of the rounds so far apart
+  double train_share = 0.0;  // late ones are at least this share of the rounds that are remembered apart
   int train_steps = 20;      // steps of the flow in a training
   double floor = 0.0;        // ε: the least probability of an action is ε/K
   double floor_decay = 0.0;  // ε = floor/(1 + floor_decay·t) after t rounds
@@ -55,17 +55,19 @@ class PiTs : public Agent {
   const ParticlePosterior& posterior() const { return posterior_; }
   const LastLayers* last_layers() const { return last_layers_ ? &*last_layers_ : nullptr; }
   const PiTsConfig& config() const { return config_; }
+  std::uint64_t trained_at() const { return trained_at_; }
 
  private:
   ParticleVote vote() const;
-  // σ of every particle's likelihood in a training, (M); empty: the model's.
-  void find_training_noise(std::vector<float>& noise) const;
+  void train();
+  // σ of every particle's likelihood in a training, (M); empty: the model's. `width`: of the last layers' unit.
+  void find_training_noise(double width, std::vector<float>& noise) const;
 
   PiTsConfig config_;
   AgentSetup setup_;
   ParticlePosterior posterior_;
   std::optional<LastLayers> last_layers_;
-  std::uint64_t trained_at_ = 0;       // rounds seen when the last training was
+  std::uint64_t trained_at_ = 0;       // observations there were at the last training
   std::vector<float> training_noise_;  // scratch
 };
 

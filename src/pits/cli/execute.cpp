@@ -16,10 +16,16 @@ int checked_threads(std::int64_t threads) {
   return static_cast<int>(threads);
 }
 
+std::size_t all_rounds(const Plan& plan) {
+  std::size_t rounds = 0;
+  for (std::size_t i = 0; i < plan.cells(); ++i) rounds += plan.rounds(plan.cell(i));
+  return rounds;
+}
+
 std::size_t finished_rounds(const Plan& plan, const Results& results) {
-  std::size_t finished = 0;
-  for (std::size_t i = 0; i < plan.cells(); ++i) finished += results.has(i) ? 1 : 0;
-  return finished * plan.steps();
+  std::size_t rounds = 0;
+  for (std::size_t i = 0; i < plan.cells(); ++i) rounds += results.has(i) ? plan.rounds(plan.cell(i)) : 0;
+  return rounds;
 }
 
 void print_reproduction(const Reproduction& r, const std::filesystem::path& directory, bool json) {

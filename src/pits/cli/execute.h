@@ -12,7 +12,8 @@ namespace pits::cli {
 // As given by --threads; 0 is all of the machine.
 int checked_threads(std::int64_t threads);
 
-// Rounds of the cells that are there already.
+// Rounds of all cells, and of those that are there already.
+std::size_t all_rounds(const Plan& plan);
 std::size_t finished_rounds(const Plan& plan, const Results& results);
 
 // Tables, what was left out, and where the page is; or one JSON object a line.

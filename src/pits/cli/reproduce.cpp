@@ -75,7 +75,7 @@ void say_missing(const std::vector<MissingData>& missing) {
 void run_all(Executor& executor, std::vector<Work>& list, int threads) {
   std::size_t total = 0, finished = 0;
   for (const Work& work : list) {
-    total += work.plan->cells() * work.plan->steps();
+    total += all_rounds(*work.plan);
     finished += finished_rounds(*work.plan, *work.directory);
   }
   const ShownProgress progress(total, finished);

@@ -49,7 +49,7 @@ ExperimentConfig merged(const RunOptions& options) {
 }
 
 void run_with_progress(Executor& executor, const Plan& plan, Results& results, int threads) {
-  const ShownProgress progress(plan.cells() * plan.steps(), finished_rounds(plan, results));
+  const ShownProgress progress(all_rounds(plan), finished_rounds(plan, results));
   watch_signals();
   executor.run(plan, &results, threads, stop_flag(), [&](std::size_t rounds) { progress.add(rounds); });
 }

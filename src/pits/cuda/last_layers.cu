@@ -104,12 +104,21 @@ __global__ void __launch_bounds__(round_threads) others_kernel(const Group group
                         layers.regression(first, action).inverse);
 }
 
-// 1/σ² of the networks' likelihoods. Blocks (particle of a realization), a warp each.
-__global__ void noise_kernel(const LastLayers layers, float own, float* out) {
+// σ² of the particles in the rewards' own units. Blocks (particle of a realization), a warp each.
+__global__ void noise_kernel(const Group group, const LastLayers layers, double* out) {
   const Block team;
+  const double sd = group.reward_units[blockIdx.x / group.particles].sd;
   const RegressionTotals* totals = layers.regression(blockIdx.x, 0).totals;
   const double variance = noise_variance(team, layers.settings, totals, layers.actions);
-  if (team.thread == 0) out[blockIdx.x] = fminf(own, static_cast<float>(1.0 / variance));
+  if (team.thread == 0) out[blockIdx.x] = sd * sd * variance;
+}
+
+// 1/σ² of the networks' likelihoods, in the units of now.
+__global__ void training_noise_kernel(const Group group, const double* variances, float* out) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= group.realizations * group.particles) return;
+  const double sd = group.reward_units[i / group.particles].sd;
+  out[i] = fminf(group.noise_precision, static_cast<float>(sd * sd / variances[i]));
 }
 
 struct Counts {
@@ -138,7 +147,7 @@ std::size_t CardLastLayers::bytes(const Settings& s, std::size_t G, std::size_t 
   const auto M = static_cast<std::size_t>(s.particles), K = static_cast<std::size_t>(s.actions);
   return sizeof(double) * (c.triangles + 2 * c.of_sets + 2 * c.of_particles + c.scratch + c.sets * most_prior_groups) +
          c.regressions * (sizeof(double) + sizeof(RegressionTotals) + sizeof(Determined)) +
-         sizeof(std::int32_t) * (G * T + G * (K + 2)) + sizeof(float) * (c.features + G * M);
+         sizeof(std::int32_t) * (G * T + G * (K + 2)) + sizeof(float) * (c.features + G * M) + sizeof(double) * G * M;
 }
 
 CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) {
@@ -157,6 +166,7 @@ CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) 
   singular_ = DeviceArray<std::int32_t>(G);
   features_ = DeviceArray<float>(c.features);
   noise_precisions_ = DeviceArray<float>(std::vector<float>(G * M, s.noise_precision));
+  noise_variances_ = DeviceArray<double>(G * M);
   std::vector<double> precision;
   for (std::size_t i = 0; i < sets_; ++i) {
     for (int g = 0; g < s.last_layer.groups; ++g) precision.push_back(s.last_layer.group[g].start);
@@ -190,10 +200,17 @@ CardLastLayers::CardLastLayers(const Settings& s, int realizations, int rounds) 
 void CardLastLayers::start(const Group& group, cudaStream_t stream) { fit_sums(group, view_, fits_, stream); }
 
 void CardLastLayers::find_noise(const Group& group, cudaStream_t stream) {
-  if (!view_.settings.train_noise) return;
+  if (!view_.settings.train_noise || fits_ == 0) return;
   const auto particles = static_cast<unsigned>(group.realizations * group.particles);
-  noise_kernel<<<particles, 32, 0, stream>>>(view_, group.noise_precision, noise_precisions_.data());
+  noise_kernel<<<particles, 32, 0, stream>>>(group, view_, noise_variances_.data());
   check(cudaGetLastError(), "last layers: noise");
+}
+
+void CardLastLayers::use_noise(const Group& group, cudaStream_t stream) {
+  if (!view_.settings.train_noise || fits_ == 0) return;
+  training_noise_kernel<<<blocks_for(noise_precisions_.size(), threads), threads, 0, stream>>>(
+      group, noise_variances_.data(), noise_precisions_.data());
+  check(cudaGetLastError(), "last layers: noise in units");
 }
 
 void CardLastLayers::fit(const Group& group, int seen, cudaStream_t stream) {

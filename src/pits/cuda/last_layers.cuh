@@ -81,8 +81,10 @@ class CardLastLayers {
 
   // As before any observation.
   void start(const Group& group, cudaStream_t stream);
-  // Sets the noise of the next training to the one found so far, where that is above the networks' own.
+  // The noise of the next training is the one found so far, where that is above the networks' own: found in the units
+  // of the last fit, used in those that have settled since. Before the first fit nothing is known of it.
   void find_noise(const Group& group, cudaStream_t stream);
+  void use_noise(const Group& group, cudaStream_t stream);
   // All of the first `seen` observations anew.
   void fit(const Group& group, int seen, cudaStream_t stream);
   // Rounds first .. last−1, one after the other; the observation of the last one is left to fit() where that follows.
@@ -113,7 +115,7 @@ class CardLastLayers {
   void take_features(const Group& group, int first, int last, cudaStream_t stream);
   void observe_round(const Group& group, int t, int ahead, cudaStream_t stream);
 
-  DeviceArray<double> inverse_, moment_, mean_, draw_, deviation_, precision_, opinions_, scratch_;
+  DeviceArray<double> inverse_, moment_, mean_, draw_, deviation_, precision_, opinions_, noise_variances_, scratch_;
   DeviceArray<RegressionTotals> totals_;
   DeviceArray<Determined> determined_;
   DeviceArray<std::int32_t> order_, start_, singular_;

@@ -172,8 +172,10 @@ std::size_t Lockstep::advance() {
   const bool trains = c.next_training < s.trainings.size() && s.trainings[c.next_training] == last;
   c.play(first, last, trains);
   if (trains) {
-    if (c.group.last_layers() != nullptr) c.group.last_layers()->find_noise(c.group.view(), c.main.handle);
+    CardLastLayers* layers = c.group.last_layers();
+    if (layers != nullptr) layers->find_noise(c.group.view(), c.main.handle);
     c.settle(last, c.upto(1));
+    if (layers != nullptr) layers->use_noise(c.group.view(), c.main.handle);
     c.move(s.train_steps, last);
     c.fit(last);
     ++c.next_training;

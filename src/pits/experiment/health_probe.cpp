@@ -60,8 +60,8 @@ void HealthProbe::forecast(const Feedback& event) {
 void HealthProbe::after_learning(ContextView x) {
   ++round_;
   push(contexts_, std::vector<float>(x.begin(), x.end()));
-  if (agent_.posterior().steps_done() == steps_) return;
-  steps_ = agent_.posterior().steps_done();
+  if (agent_.trained_at() == trained_at_) return;
+  trained_at_ = agent_.trained_at();
   ++trainings_;
   if (forecasts_.empty() || next_ == planned_.size() || round_ < planned_[next_]) return;
   while (next_ < planned_.size() && planned_[next_] <= round_) ++next_;

@@ -44,7 +44,7 @@ class HealthProbe {
   std::vector<std::size_t> planned_;
   std::size_t next_ = 0;  // in planned_
   std::size_t round_ = 0;
-  std::int64_t steps_ = 0;  // of training, at the last look
+  std::uint64_t trained_at_ = 0;  // the agent's, at the last look
   std::size_t trainings_ = 0;
   std::deque<std::vector<float>> contexts_;
   std::deque<Forecast> forecasts_;

@@ -203,12 +203,17 @@ Cell Plan::cell(std::size_t index) const {
           .realization = static_cast<std::uint32_t>(index % realizations_)};
 }
 
+std::size_t Plan::rounds(const Cell& cell) const {
+  const auto& tried = environments_[cell.environment].tried;
+  return tried == nullptr ? steps_ : std::min(steps_, tried->horizon());
+}
+
 Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
   const auto environment = make_environment(cell);
   const auto agent = make_agent(cell, *environment);
   try {
     const auto probe = make_probe(*environment);
-    const auto health = diagnostics_ ? HealthProbe::of(*agent, std::min(steps_, environment->horizon())) : nullptr;
+    const auto health = diagnostics_ ? HealthProbe::of(*agent, rounds(cell)) : nullptr;
     return run_rounds(*agent, *environment, steps_, done, {.probe = probe.get(), .health = health.get()}, feedback_);
   } catch (const Error& e) {
     throw Error(e.kind(), fmt::format("agent '{}' on '{}', realization {}: {}", agents_[cell.agent].spec.text,

@@ -51,6 +51,7 @@ class Plan {
 
   std::size_t cells() const { return agents_.size() * environments_.size() * realizations_; }
   Cell cell(std::size_t index) const;
+  std::size_t rounds(const Cell& cell) const;  // steps(), or as many as the environment has
   Trajectory run(const Cell& cell, const RoundsDone& done) const;
   // What a cell is made of, for whoever runs several at once.
   std::unique_ptr<Environment> make_environment(const Cell& cell) const;

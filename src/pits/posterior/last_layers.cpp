@@ -226,10 +226,10 @@ double LastLayers::noise_variance(std::size_t particle) const {
   return b / a;
 }
 
-void LastLayers::training_noise(double own_sd, std::vector<float>& out) const {
+void LastLayers::training_noise(double own_sd, double width, std::vector<float>& out) const {
   out.resize(config_.train_noise ? particles() : 0);
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = static_cast<float>(std::max(own_sd, std::sqrt(noise_variance(i))));
+    out[i] = static_cast<float>(std::max(own_sd, width * std::sqrt(noise_variance(i))));
   }
 }
 

@@ -62,8 +62,9 @@ class LastLayers {
   std::span<const CoefficientGroup> groups(std::size_t particle) const { return groups_[set_of(particle)]; }
   double noise_variance(std::size_t particle) const;                      // σ² of the particle's regressions
   double noise_variance(std::size_t particle, std::size_t action) const;  // σ_a², without the doubt of the scale
-  // σ that the networks are to be trained with, out (M), where their own is own_sd; empty: with that.
-  void training_noise(double own_sd, std::vector<float>& out) const;
+  // σ that the networks are to be trained with, out (M), where their own is own_sd; empty: with that. `width` is how
+  // many of their units a unit of the regressions is: the networks' may have settled since.
+  void training_noise(double own_sd, double width, std::vector<float>& out) const;
 
   void state(Archive& archive);
 

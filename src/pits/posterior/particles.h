@@ -70,6 +70,8 @@ class ParticlePosterior {
   // `steps` times: minibatch → score → velocity → optimiser. Needs at least one observation. Where noise_sd (M) is
   // given, particle i's likelihood has that noise instead of the model's fixed one.
   void train(int steps, std::span<const float> noise_sd = {});
+  // Units are those of all that has arrived, as train() makes them.
+  void settle() { units_.settle(); }
 
   const RewardModel& model() const { return model_; }
   const History& history() const { return history_; }
