@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <thread>
 
 #include "experiment/expect_error.h"
 #include "experiment/scratch.h"
@@ -52,12 +53,48 @@ TEST(WriteFile, CreatesAndReplacesAndLeavesNothingElse) {
   EXPECT_EQ(names_in(scratch.path()), std::set<std::string>{"a"});
 }
 
-TEST(WriteFile, OverwritesTheRestOfAWriteThatWasKilled) {
+TEST(WriteFile, LeavesFilesOfOthersAlone) {
   const Scratch scratch;
-  write_bytes(scratch / "a.tmp", "half of someth");
+  write_bytes(scratch / "a.tmp", "somebody's");
   write_file_atomically(scratch / "a", "x");
   EXPECT_EQ(bytes_of(scratch / "a"), "x");
+  EXPECT_EQ(bytes_of(scratch / "a.tmp"), "somebody's");
+}
+
+TEST(WriteFile, WritesThroughALink) {
+  const Scratch scratch;
+  write_bytes(scratch / "a", "old");
+  std::filesystem::create_symlink("a", scratch / "link");
+  write_file_atomically(scratch / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(scratch / "link"));
+  EXPECT_EQ(bytes_of(scratch / "a"), "new");
+  EXPECT_EQ(names_in(scratch.path()), (std::set<std::string>{"a", "link"}));
+}
+
+TEST(WriteFile, OfSeveralWritersOneWins) {
+  const Scratch scratch;
+  const auto content = [](std::size_t writer) { return std::string(100000, static_cast<char>('a' + writer)); };
+  {
+    std::vector<std::jthread> writers;
+    for (std::size_t w = 0; w < 4; ++w) {
+      writers.emplace_back([&, w] {
+        for (int i = 0; i < 10; ++i) write_file_atomically(scratch / "a", content(w));
+      });
+    }
+  }
+  const std::string last = bytes_of(scratch / "a");
+  EXPECT_EQ(last, content(static_cast<std::size_t>(last.at(0) - 'a')));
   EXPECT_EQ(names_in(scratch.path()), std::set<std::string>{"a"});
+}
+
+TEST(WriteFile, TheRestOfAWriteThatWasKilledCanBeRemoved) {
+  const Scratch scratch;
+  for (const char* name : {"a.71-0.tmp", "b.json.12345-678.tmp", "a", "a.tmp", "a.71-.tmp", "a-1.tmp", "71-0.tmp"}) {
+    write_bytes(scratch / name, "half of someth");
+  }
+  remove_unfinished(scratch.path());
+  EXPECT_EQ(names_in(scratch.path()), (std::set<std::string>{"a", "a.tmp", "a.71-.tmp", "a-1.tmp", "71-0.tmp"}));
+  EXPECT_NO_THROW(remove_unfinished(scratch / "absent"));
 }
 
 TEST(WriteFile, ErrorsNameTheFileThatWasAskedFor) {

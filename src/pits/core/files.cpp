@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -27,6 +28,33 @@ void check_replaceable(const std::filesystem::path& path) {
   }
 }
 
+// What a link names, so that the link stays one.
+std::filesystem::path behind_links(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_symlink(path, ignored) ? std::filesystem::weakly_canonical(path) : path;
+}
+
+// ".PROCESS-NUMBER.tmp": a name of its own for every write, so that two of the same file do not meet.
+std::string unfinished_suffix() {
+  static std::atomic<unsigned> number = 0;
+  return fmt::format(".{}-{}.tmp", ::getpid(), number++);
+}
+
+bool is_unfinished(std::string_view name) {
+  constexpr std::string_view digits = "0123456789", end = ".tmp";
+  const auto take_digits = [&] {
+    const std::size_t rest = name.find_last_not_of(digits) + 1;  // 0: nothing but digits
+    const bool some = rest < name.size();
+    name = name.substr(0, rest);
+    return some;
+  };
+  if (!name.ends_with(end)) return false;
+  name.remove_suffix(end.size());
+  if (!take_digits() || !name.ends_with('-')) return false;
+  name.remove_suffix(1);
+  return take_digits() && name.ends_with('.');
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
@@ -47,10 +75,12 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 AtomicFile::AtomicFile(const std::filesystem::path& target)
-    : target_((check_replaceable(target), target)),
-      path_(target.string() + ".tmp"),
-      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-  if (descriptor_ < 0) throw cannot("write", target_);
+    : target_((check_replaceable(target), behind_links(target))) {
+  do {
+    path_ = target_.string() + unfinished_suffix();
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) throw cannot("write", target);
 }
 
 AtomicFile::~AtomicFile() {
@@ -79,6 +109,13 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   AtomicFile file(path);
   file.write(content);
   file.finish();
+}
+
+void remove_unfinished(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (is_unfinished(entry.path().filename().string())) std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 void create_directories_or_throw(const std::filesystem::path& path) {

@@ -21,7 +21,7 @@ class AtomicFile {
  private:
   std::filesystem::path target_;
   std::filesystem::path path_;
-  int descriptor_;
+  int descriptor_ = -1;
   bool complete_ = false;
 };
 
@@ -30,6 +30,8 @@ std::string read_file(const std::filesystem::path& path);
 // Throws now what writing the file after hours of work would throw; leaves nothing behind.
 void check_writable(const std::filesystem::path& path);
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+// What killed processes have left of files; for a directory that nobody else writes.
+void remove_unfinished(const std::filesystem::path& directory);
 
 void create_directories_or_throw(const std::filesystem::path& path);
 

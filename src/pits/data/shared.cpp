@@ -11,7 +11,7 @@ struct Loaded {
   std::weak_ptr<const void> kept;
 };
 
-// The process's only mutable global: what is loaded, by key.
+// What the process has loaded, by key.
 std::shared_ptr<Loaded> slot_of(const std::string& key) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<Loaded>> slots;

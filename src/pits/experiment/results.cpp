@@ -76,6 +76,7 @@ std::unique_ptr<RunDirectory> RunDirectory::resume(const fs::path& path, const P
   if (!difference.empty()) {
     throw bad_input("'{}' holds a different run: {}; choose another --out", path.string(), difference);
   }
+  for (const fs::path& directory : {path, path / "cells", path / "timings"}) remove_unfinished(directory);
   run->find_finished_cells();
   return run;
 }
