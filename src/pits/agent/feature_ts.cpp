@@ -18,6 +18,7 @@ class FrozenJointVote final : public Policy {
         vote_{model_, theta_, units_, vote.floor, vote.initial_pulls, vote.events, vote.action_features, vote.setup} {}
 
   Decision choose(const Query& query) const override { return vote_.choose(query); }
+  void check(const Query& query) const override { vote_.check(query); }
   double propensities(const Query& query, std::uint32_t, std::span<float> p) const override {
     return vote_.propensities(query, p);
   }

@@ -32,9 +32,9 @@ struct JointVote {
   // Rewards of every action by some of the particles, (particles, K), in the networks' units; of a Bernoulli model,
   // their logits.
   void scores(const Query& query, ParticlesView particles, MatrixView<float> out) const;
+  void check(const Query& query) const;
 
  private:
-  void check(const Query& query) const;
   void count_votes(ConstMatrixView<float> values, const ActionSet& actions, std::span<float> p) const;
 };
 
@@ -43,6 +43,7 @@ class FeatureTs : public Agent {
   FeatureTs(const FeatureTsConfig& config, const AgentSetup& setup);
 
   Decision choose(const Query& query) const override { return vote().choose(query); }
+  void check(const Query& query) const override { vote().check(query); }
   double propensities(const Query& query, std::uint32_t, std::span<float> p) const override {
     return vote().propensities(query, p);
   }

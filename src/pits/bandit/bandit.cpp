@@ -44,6 +44,7 @@ std::string Bandit::describe() const { return spec_.text; }
 Choice Bandit::decide(ContextView x, const ActionSet& actions) { return rank(x, 1, actions).front(); }
 
 std::vector<Choice> Bandit::rank(ContextView x, std::size_t k, const ActionSet& actions) {
+  rule().check(x, actions, k);  // before anything changes
   settle_overdue();
   const std::vector<Choice> choices = rule().rank(x, actions, k, pending_.next_id());
   for (const Choice& choice : choices) {
@@ -65,10 +66,14 @@ Action Bandit::add_actions(std::size_t n) {
   return first;
 }
 
-void Bandit::retire(Action action) {
+bool Bandit::retired(Action action) const {
   if (action >= setup_.actions) throw bad_input("an action must be below {}, not {}", setup_.actions, action);
+  return retired_[action] != 0;
+}
+
+void Bandit::retire(Action action) {
   const auto left = std::ranges::count(retired_, 0);
-  if (retired_[action] == 0 && left == 1) throw bad_input("action {} is the only one that is left", action);
+  if (!retired(action) && left == 1) throw bad_input("action {} is the only one that is left", action);
   retired_[action] = 1;
 }
 
@@ -139,6 +144,10 @@ void Bandit::check(const LoggedRounds& rounds) const {
   }
   for (std::size_t i = 0; i < n; ++i) {
     check_feedback({.x = rounds.contexts.row(i), .action = rounds.actions[i], .reward = rounds.rewards[i]}, setup_);
+  }
+  for (std::size_t i = 0; i < rounds.features.rows(); ++i) {
+    if (std::ranges::all_of(rounds.features.row(i), [](float z) { return std::isfinite(z); })) continue;
+    throw bad_input("the features of logged round {} are not finite", i);
   }
   for (const float p : rounds.propensities) {
     if (!(p > 0.0F && p <= 1.0F)) throw bad_input("a logged propensity must be above 0 and at most 1, not {}", p);

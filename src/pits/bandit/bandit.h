@@ -66,7 +66,7 @@ class Bandit {
   Action add_actions(std::size_t n = 1);
   // No decision takes it from now on; its rewards are still learned.
   void retire(Action action);
-  bool retired(Action action) const { return retired_.at(action) != 0; }
+  bool retired(Action action) const;
 
   const Agent& agent() const { return *agent_; }
   const AgentSetup& setup() const { return setup_; }
