@@ -53,9 +53,10 @@ std::vector<Choice> Bandit::rank(ContextView x, std::size_t k, const ActionSet& 
   return choices;
 }
 
-double Bandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
+// The address of imagined draws moves with every round, whoever decides it, so that errors average out over them.
+double Bandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions, std::uint64_t row) const {
   check_places(p, setup_.actions);
-  return rule().probabilities(x, actions, pending_.next_id(), p);
+  return rule().probabilities(x, actions, pending_.next_id() + observed_ + row, p);
 }
 
 Action Bandit::add_actions(std::size_t n) {
@@ -115,6 +116,7 @@ std::size_t Bandit::learn(std::span<const Outcome> outcomes) {
 void Bandit::learn(ContextView x, Action action, float reward, std::span<const float> z) {
   const Feedback event{.x = x, .action = action, .reward = reward, .z = z};
   agent_->learn({&event, 1});
+  ++observed_;
 }
 
 // A decision whose reward is refused goes on waiting; one that failed to be learned does not, or it might count twice.

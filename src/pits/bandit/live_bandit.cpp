@@ -26,10 +26,10 @@ Choice LiveBandit::decide(ContextView x, const ActionSet& actions) {
   return choice;
 }
 
-double LiveBandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
+double LiveBandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions, std::uint64_t row) const {
   return published_.read([&](const Snapshot& s) {
     check_places(p, s.setup.actions);
-    return s.rule().probabilities(x, actions, next_id_.load(), p);
+    return s.rule().probabilities(x, actions, next_id_.load() + row, p);
   });
 }
 
