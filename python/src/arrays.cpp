@@ -23,14 +23,14 @@ void check_kind(const py::array& array, const char* name, std::string_view kinds
   }
 }
 
-std::string shape_text(const py::array& array) { return py::str(py::tuple(array.attr("shape"))).cast<std::string>(); }
-
 template <class T>
 bool fits_already(py::handle given) {
   return py::array_t<T, py::array::c_style>::check_(given) && py::detail::check_flags(given.ptr(), aligned_flag);
 }
 
 }  // namespace
+
+std::string shape_text(const py::array& array) { return py::str(py::tuple(array.attr("shape"))).cast<std::string>(); }
 
 template <class T>
 Numbers<T>::Numbers(py::handle given, const char* name, int dimensions)

@@ -15,6 +15,9 @@ namespace pits::python {
 
 namespace py = pybind11;
 
+// "(3, 2)", as numpy writes it.
+std::string shape_text(const py::array& array);
+
 // An array that is kept alive for as long as views of it are used.
 template <class T>
 class Numbers {

@@ -71,7 +71,7 @@ py::tuple probabilities(const SharedBandit& self, py::handle x, py::handle allow
     SignalCheck signals;
     double largest = 0.0;
     for (std::size_t i = 0; i < rows.rows(); ++i) {
-      largest = std::max(largest, self.bandit.probabilities(rows.row(i), {out + i * K, K}, actions.view()));
+      largest = std::max(largest, self.bandit.probabilities(rows.row(i), {out + i * K, K}, actions.view(), i));
       signals();
     }
     return largest;

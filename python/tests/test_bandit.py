@@ -134,6 +134,15 @@ def test_estimated_propensities_state_their_error():
     assert np.all(np.abs(p - 1 / 3) < 5 * np.sqrt(2 / 9 / 400))
 
 
+# Two actions alike: 1/2 each. A row's estimate has the standard deviation 0.05, the mean of 400 rows 0.0025.
+def test_errors_of_estimated_propensities_average_out_over_rows():
+    bandit = pits.agents.GaussianTS(n_actions=2, n_features=1, propensity_draws=100, seed=5)
+    p = bandit.predict_proba(np.ones((400, 1)))
+    assert abs(p[:, 0].mean() - 0.5) < 5 * 0.0025
+    assert abs(p[:, 0].std() / 0.05 - 1) < 5 / np.sqrt(800)
+    np.testing.assert_array_equal(p, bandit.predict_proba(np.ones((400, 1))))
+
+
 def test_masks_ranks_and_actions_that_come_and_go():
     bandit = pits.agents.Uniform(n_actions=4, n_features=1)
     allowed = np.array([True, False, True, False])

@@ -94,3 +94,30 @@ def test_one_particle_at_a_time_and_callbacks():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(pits.InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("theta, score, message", [
+    ((3, 2), (2, 2), r"score must have the shape \(3, 2\), not \(2, 2\)"),
+    ((3, 2), (3, 1), r"not \(3, 1\)"),
+    ((3, 2), (2, 3), r"not \(2, 3\)"),
+    ((3, 2), (6,), r"not \(6,\)"),
+    ((6,), (6,), r"theta must have the shape \(M, P\), not \(6,\)"),
+    ((0, 2), (0, 2), r"theta must have the shape \(M, P\), not \(0, 2\)"),
+])
+def test_a_step_takes_scores_of_the_shape_of_its_particles(dtype, theta, score, message):
+    mover = {np.float32: pits._pits.Mover32, np.float64: pits._pits.Mover64}[dtype]({}, {"step": "0.5"}, 0)
+    particles = np.ones(theta, dtype)
+    with pytest.raises(pits.InputError, match=message):
+        mover.step(particles, np.ones(score, dtype))
+    assert (particles == 1).all()
+
+
+# Moments of Adam and the particles of the step before are those of one shape.
+def test_a_mover_goes_on_with_particles_of_the_shape_it_began_with():
+    mover = pits._pits.Mover64({"flow": "dgf"}, {"optimizer": "adam"}, 0)
+    mover.step(np.eye(3), np.ones((3, 3)))
+    for shape in (4, 3), (3, 4), (2, 3):
+        with pytest.raises(pits.InputError, match=r"theta must have the shape \(3, 3\)"):
+            mover.step(np.ones(shape), np.ones(shape))
+    mover.step(np.eye(3), np.ones((3, 3)))

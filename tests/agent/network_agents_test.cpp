@@ -5,6 +5,7 @@
 
 #include "agent/play.h"
 #include "chi_square.h"
+#include "experiment/expect_error.h"
 #include "model/plain_model.h"
 #include "pits/agent/bootstrap.h"
 #include "pits/agent/bootstrap_heads.h"
@@ -88,6 +89,24 @@ TEST(Bootstrap, RefusesToKeepNothing) {
   EXPECT_THROW(Bootstrap({.keep = 1.5}, small_setup()), Error);
   EXPECT_THROW(BootstrapHeads({.keep = 0.0}, small_setup()), Error);
   EXPECT_THROW(BootstrapHeads({.heads = 0}, small_setup()), Error);
+}
+
+// What all heads together take is a whole number below 2³¹: 2³¹ − 1 over 10 is 214748364.7, over 9.5 226050910.2.
+TEST(BootstrapHeads, RefusesMinibatchesAndCapacitiesBeyondAllNumbers) {
+  const auto made = [](int batch, int capacity) {
+    NetworkConfig network = small_network();
+    network.network.batch = batch;
+    network.network.capacity = capacity;
+    return BootstrapHeads({.network = network, .heads = 10, .keep = 0.95}, small_setup());
+  };
+  for (const int batch : {1000000000, 429496730, 214748365}) {  // times 10 modulo 2³²: 1410065408, 4, −2147483646
+    expect_mentions(message_of([&] { made(batch, 0); }), {"batch", "at most 214748364", std::to_string(batch)});
+  }
+  for (const int capacity : {2000000000, 226050911}) {
+    expect_mentions(message_of([&] { made(8, capacity); }),
+                    {"capacity", "at most 226050910", std::to_string(capacity)});
+  }
+  EXPECT_NO_THROW(made(214748364, 226050910));
 }
 
 TEST(BootstrapHeads, OneHeadThatKeepsEverythingIsGreedy) {

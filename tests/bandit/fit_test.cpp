@@ -74,6 +74,59 @@ TEST(LoggedValue, OfALearnerIsAboveThatOfChance) {
   EXPECT_GT(bandit.fit(Log(events).rounds(true)).value(), mean + 0.1);
 }
 
+// Two actions whose posteriors stay at their priors, so that both have probability 1/2: 2000 rewards move a mean by
+// 1e-9, a thousandth of its standard deviation. Action a pays a.
+struct EvenLog {
+  AgentSetup setup{.context_size = 1, .actions = 2};
+  Matrix<float> contexts;
+  std::vector<Action> actions;
+  std::vector<float> rewards, propensities;
+
+  explicit EvenLog(std::size_t n, std::uint64_t seed) : contexts(n, 1), propensities(n, 0.5F) {
+    setup.seed = seed;
+    for (std::size_t i = 0; i < n; ++i) {
+      contexts(i, 0) = 1.0F;
+      actions.push_back(i % 2);
+      rewards.push_back(static_cast<float>(i % 2));
+    }
+  }
+  Bandit bandit() const { return {"gaussian-ts,lambda=1e12", setup, {.propensity_draws = 100}}; }
+  LoggedRounds rows(std::size_t first, std::size_t n) const {
+    return {contexts.view().row_block(first, n), std::span(actions).subspan(first, n),
+            std::span(rewards).subspan(first, n), std::span(propensities).subspan(first, n)};
+  }
+};
+
+// A row's estimate has the standard deviation 0.05. The value is N/(N + E), N a sum over the n/2 odd rows and E over
+// the even ones: its standard deviation is 0.05/√n, and the mean square of 20 such has a relative one of √(2/20).
+// Errors that all rows share would leave 0.05.
+TEST(LoggedValue, HasErrorsThatAverageOutOverRows) {
+  for (const std::size_t n : {200U, 2000U}) {
+    double at_once = 0.0, in_pairs = 0.0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const EvenLog log(n, seed);
+      at_once += std::pow(log.bandit().fit(log.rows(0, n)).value() - 0.5, 2) / 20.0;
+      Bandit bandit = log.bandit();
+      double mean = 0.0;
+      for (std::size_t i = 0; i < n; i += 2) mean += bandit.fit(log.rows(i, 2)).value() * 2.0 / static_cast<double>(n);
+      in_pairs += std::pow(mean - 0.5, 2) / 20.0;
+    }
+    const double variance = 0.05 * 0.05 / static_cast<double>(n), bound = 5.0 * std::sqrt(2.0 / 20.0);
+    EXPECT_LT(at_once, variance * (1.0 + bound)) << n;
+    EXPECT_LT(in_pairs, variance * (1.0 + bound)) << n;
+    EXPECT_GT(at_once, 0.1 * variance) << n;
+  }
+}
+
+TEST(LoggedValue, IsTheSameAfterALoad) {
+  const EvenLog log(40, 3);
+  Bandit bandit = log.bandit();
+  bandit.fit(log.rows(0, 20));
+  Bandit loaded = Bandit::from_saved(bandit.saved(), "it");
+  EXPECT_EQ(loaded.fit(log.rows(20, 20)), bandit.fit(log.rows(20, 20)));
+  EXPECT_EQ(loaded.saved(), bandit.saved());
+}
+
 TEST(WarmStart, StopsWhereTheCallerThrows) {
   const std::vector<Event> events = random_events(20, 5);
   Bandit stopped("lin-ts", small_setup()), shorter("lin-ts", small_setup());

@@ -108,6 +108,40 @@ TEST(BanditRank, GivesEveryPlaceAnIdAndLearnsEach) {
   EXPECT_THROW(bandit.rank(x0, 0), Error);
 }
 
+// Counts how often a propensity is asked for.
+class Counting final : public Policy {
+ public:
+  explicit Counting(const Policy& policy) : policy_(policy) {}
+  Decision choose(const Query& query) const override {
+    if (query.want_propensity) ++asked;
+    return policy_.choose(query);
+  }
+  mutable int asked = 0;
+
+ private:
+  const Policy& policy_;
+};
+
+// A propensity costs all particles: the first place has one, and no other pays for it.
+TEST(BanditRank, AsksForThePropensityOfTheFirstPlaceAlone) {
+  const AgentSetup setup = small_setup();
+  const auto agent = small_agent("pi-ts:paper,initial_pulls=0", setup);
+  learn_all(*agent, random_events(30, 5));
+  const std::vector<std::uint8_t> retired(action_count, 0);
+  const BanditConfig with{}, without{.propensity = PropensityKind::none};
+  for (DecisionId id = 0; id < 50; ++id) {
+    const Counting policy(*agent);
+    const auto ranked = DecisionRule{policy, setup, with, retired}.rank(x0, {}, action_count, id);
+    EXPECT_EQ(policy.asked, 1);
+    std::vector<float> p(action_count);
+    agent->propensities({.x = x0, .id = id}, 1, p);
+    EXPECT_EQ(ranked.front().propensity, p[ranked.front().action]);
+    const auto plain = DecisionRule{policy, setup, without, retired}.rank(x0, {}, action_count, id);
+    EXPECT_EQ(policy.asked, 1);
+    for (std::size_t i = 0; i < action_count; ++i) EXPECT_EQ(ranked[i].action, plain[i].action);
+  }
+}
+
 TEST(BanditRank, LeftToChanceIsAnEvenPermutation) {
   Bandit bandit("lin-ucb", small_setup(), {.floor = 1.0});
   std::vector<double> counts(action_count * action_count, 0.0);

@@ -150,8 +150,8 @@ TEST(SavedFile, SaysWhatIsWrong) {
   newer[8] = saved_version + 1;  // the version follows the magic's 8 bytes
   std::string older = file;
   older[8] = 1;
-  expect_mentions(said(older), {"older pits", "format 1", "reads format 2"});
-  expect_mentions(said(newer), {"newer pits", "format 3", "reads format 2"});
+  expect_mentions(said(older), {"older pits", "format 1", "reads format 3"});
+  expect_mentions(said(newer), {"newer pits", "format 4", "reads format 3"});
   expect_mentions(said(sealed("sample", "some bytes")), {"'sample'", "'kind'"});
 }
 

@@ -117,6 +117,7 @@ std::vector<Action> ranking(const Policy& policy, const Query& query, std::size_
   std::vector<std::uint8_t> left(K, 1);
   for (Action a = 0; a < K; ++a) left[a] = query.actions.admits(a) ? 1 : 0;
   Query next = query;
+  next.want_propensity = false;  // which a ranking has no place for, and which may cost all particles
   next.actions.allowed = left;
   std::vector<Action> ranked;
   for (std::size_t n = std::min(k, next.actions.count(K)); ranked.size() < n; ++next.place) {

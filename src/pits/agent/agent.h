@@ -53,6 +53,8 @@ class Policy {
  public:
   virtual ~Policy() = default;
   virtual Decision choose(const Query& query) const = 0;
+  // Throws where choose would refuse the query for more than check_query sees.
+  virtual void check(const Query&) const {}
   // Fills p, (K), with the probability of every action. Returns the largest standard error among them: 0 where they are
   // exact; else they are the shares of as many imagined decisions as `draws` says.
   virtual double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const;

@@ -2,17 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace pits {
 namespace {
 
+// A field that counts for one head, for all of them.
+int for_all_heads(const char* field, int value, double times) {
+  constexpr double most = std::numeric_limits<int>::max();
+  const double largest = std::floor(most / times);
+  if (value > largest) {
+    throw bad_input("{} must be at most {:.0f}, not {}: all heads together take {} times as many", field, largest,
+                    value, times);
+  }
+  return static_cast<int>(std::min(std::ceil(value * times), most));
+}
+
 ParticleConfig with_heads(const BootstrapHeadsConfig& config) {
   ParticleConfig c = checked(config).network.network;
   c.model.heads = config.heads;
-  c.batch *= config.heads;
+  c.batch = for_all_heads("batch", c.batch, config.heads);
   const double observations = config.heads * config.keep;  // that a round adds
   c.discount = std::pow(c.discount, 1.0 / observations);
-  c.capacity = static_cast<int>(std::ceil(c.capacity * observations));
+  c.capacity = for_all_heads("capacity", c.capacity, observations);
   return c;
 }
 

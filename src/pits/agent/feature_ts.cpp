@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "pits/model/joint_scores.h"
 
@@ -11,12 +12,13 @@ namespace {
 class FrozenJointVote final : public Policy {
  public:
   explicit FrozenJointVote(const JointVote& vote)
-      : model_(vote.model), theta_(copy_of(vote.theta)), vote_{model_,      theta_,
-                                                               vote.floor,  vote.initial_pulls,
-                                                               vote.events, vote.action_features,
-                                                               vote.setup} {}
+      : model_(vote.model),
+        theta_(copy_of(vote.theta)),
+        units_(vote.units),
+        vote_{model_, theta_, units_, vote.floor, vote.initial_pulls, vote.events, vote.action_features, vote.setup} {}
 
   Decision choose(const Query& query) const override { return vote_.choose(query); }
+  void check(const Query& query) const override { vote_.check(query); }
   double propensities(const Query& query, std::uint32_t, std::span<float> p) const override {
     return vote_.propensities(query, p);
   }
@@ -24,6 +26,7 @@ class FrozenJointVote final : public Policy {
  private:
   RewardModel model_;
   Particles theta_;
+  Units units_;
   JointVote vote_;  // by the copies above
 };
 
@@ -39,7 +42,9 @@ bool all_finite(std::span<const float> numbers) {
 
 Fields fields(FeatureTsConfig& c) {
   return Fields{}
-      .merge(fields(c.particles))
+      .merge(fields(c.particles.posterior))
+      .merge(units_field(c.particles.posterior))
+      .merge(round_fields(c.particles))
       .add("action_features", c.action_features, "numbers that say what an action is like", between(1, 1e6));
 }
 
@@ -68,12 +73,14 @@ void JointVote::check(const Query& query) const {
 }
 
 void JointVote::scores(const Query& query, ParticlesView particles, MatrixView<float> out) const {
-  if (query.actions.features.size() > 0) {
-    return joint_scores(model.network(), particles, query.x, query.actions.features, out);
+  ConstMatrixView<float> z = query.actions.features;
+  Matrix<float> codes, in_units;
+  if (z.size() == 0) {
+    codes.reshape(setup.actions, action_features);
+    for (Action a = 0; a < setup.actions; ++a) action_code(setup, a, codes.row(a));
+    z = std::as_const(codes).view();
   }
-  Matrix<float> codes(setup.actions, action_features);
-  for (Action a = 0; a < setup.actions; ++a) action_code(setup, a, codes.row(a));
-  joint_scores(model.network(), particles, query.x, codes, out);
+  joint_scores(model.network(), particles, units.context(query.x), units.columns(z, setup.context_size, in_units), out);
 }
 
 // One particle's forward pass; only want_propensity pays for all M.
@@ -132,13 +139,18 @@ FeatureTs::FeatureTs(const FeatureTsConfig& config, const AgentSetup& setup)
     : config_(checked(config)),
       setup_(setup),
       posterior_(config.particles.posterior, setup.context_size + static_cast<std::size_t>(config.action_features), 1,
-                 setup.seed, setup.realization) {}
+                 setup.seed, setup.realization) {
+  if (config.particles.last_layer.kind != LastLayerKind::trained) {
+    throw bad_input("feature-ts has one output for all actions, whose last layer is trained: last_layer=trained");
+  }
+}
 
 JointVote FeatureTs::vote() const {
   const std::uint64_t t = posterior_.history().seen();
   const PiTsConfig& c = config_.particles;
   return {.model = posterior_.model(),
           .theta = posterior_.particles(),
+          .units = posterior_.units(),
           .floor = c.floor / (1.0 + c.floor_decay * static_cast<double>(t)),
           .initial_pulls = c.initial_pulls,
           .events = t,
@@ -162,9 +174,23 @@ void FeatureTs::learn(std::span<const Feedback> events) {
       std::ranges::copy(event.z, z.begin());
     }
     posterior_.observe({.context = joint, .action = 0, .reward = event.reward});
-    const auto every = static_cast<std::uint64_t>(config_.particles.train_every);
-    if (posterior_.history().seen() % every == 0) posterior_.train(config_.particles.train_steps);
+    const std::uint64_t t = posterior_.history().seen();
+    if (t - trained_at_ < training_interval(config_.particles, t)) continue;
+    posterior_.train(config_.particles.train_steps);
+    trained_at_ = t;
   }
+}
+
+bool FeatureTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
+  const ParticlesView theta = posterior_.particles();
+  if (theta.rows() == 1) return false;  // a point is no distribution
+  Matrix<float> values(1, setup_.actions);
+  vote().scores({.x = x}, theta.row_block(draw % theta.rows(), 1), values);
+  const bool logits = posterior_.model().bernoulli();
+  std::ranges::transform(values.flat(), out.begin(), [&](float r) {
+    return logits ? 1.0 / (1.0 + std::exp(-double{r})) : posterior_.units().raw_reward(r);
+  });
+  return true;
 }
 
 std::unique_ptr<const Policy> FeatureTs::snapshot() const { return std::make_unique<FrozenJointVote>(vote()); }

@@ -9,7 +9,7 @@
 namespace pits {
 
 struct FeatureTsConfig {
-  PiTsConfig particles{};
+  PiTsConfig particles{};  // whose last layers are trained with the others
   int action_features = 8;
 };
 Fields fields(FeatureTsConfig& config);
@@ -19,6 +19,7 @@ FeatureTsConfig feature_ts_preset(std::string_view name);
 struct JointVote {
   const RewardModel& model;
   ParticlesView theta;  // (M,P)
+  const Units& units;   // of a context and an action's features together
   double floor;
   int initial_pulls;
   std::uint64_t events;
@@ -28,10 +29,12 @@ struct JointVote {
   Decision choose(const Query& query) const;
   // The share of particles that prefer each action, mixed with the floor.
   double propensities(const Query& query, std::span<float> p) const;
+  // Rewards of every action by some of the particles, (particles, K), in the networks' units; of a Bernoulli model,
+  // their logits.
+  void scores(const Query& query, ParticlesView particles, MatrixView<float> out) const;
+  void check(const Query& query) const;
 
  private:
-  void check(const Query& query) const;
-  void scores(const Query& query, ParticlesView particles, MatrixView<float> out) const;
   void count_votes(ConstMatrixView<float> values, const ActionSet& actions, std::span<float> p) const;
 };
 
@@ -40,12 +43,15 @@ class FeatureTs : public Agent {
   FeatureTs(const FeatureTsConfig& config, const AgentSetup& setup);
 
   Decision choose(const Query& query) const override { return vote().choose(query); }
+  void check(const Query& query) const override { vote().check(query); }
   double propensities(const Query& query, std::uint32_t, std::span<float> p) const override {
     return vote().propensities(query, p);
   }
   void learn(std::span<const Feedback> events) override;
+  // Of actions without features.
+  bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
   std::unique_ptr<const Policy> snapshot() const override;
-  void state(Archive& archive) override { archive(posterior_); }
+  void state(Archive& archive) override { archive(posterior_, trained_at_); }
   void add_actions(std::size_t n) override { setup_.add_actions(n); }  // what they are like is all there is to know
 
   const ParticlePosterior& posterior() const { return posterior_; }
@@ -56,6 +62,7 @@ class FeatureTs : public Agent {
   FeatureTsConfig config_;
   AgentSetup setup_;
   ParticlePosterior posterior_;
+  std::uint64_t trained_at_ = 0;  // rounds seen when the last training was
 };
 
 // N(0,1) numbers that depend on the seed and the action alone.

@@ -24,6 +24,11 @@ Fields fields(PiTsConfig& c) {
       .merge(fields(c.posterior))
       .merge(units_field(c.posterior))
       .merge(fields(c.last_layer))
+      .merge(round_fields(c));
+}
+
+Fields round_fields(PiTsConfig& c) {
+  return Fields{}
       .add("initial_pulls", c.initial_pulls, "forced round-robin pulls of each action", at_least(0))
       .add("train_every", c.train_every, "rounds between trainings", at_least(1))
       .add("train_first", c.train_first,

@@ -21,6 +21,8 @@ struct PiTsConfig {
   double floor_decay = 0.0;  // ε = floor/(1 + floor_decay·t) after t rounds
 };
 Fields fields(PiTsConfig& config);
+// Those of forced pulls, trainings and the floor.
+Fields round_fields(PiTsConfig& config);
 
 // `auto`: everything in units that the data give, last layers exact (docs/regret.md). `fast`: the same with less work.
 // `paper`: Eq. 6 with the likelihood scaled by t/B. `released`: the authors' code, which made the paper's table.

@@ -44,6 +44,7 @@ std::string Bandit::describe() const { return spec_.text; }
 Choice Bandit::decide(ContextView x, const ActionSet& actions) { return rank(x, 1, actions).front(); }
 
 std::vector<Choice> Bandit::rank(ContextView x, std::size_t k, const ActionSet& actions) {
+  rule().check(x, actions, k);  // before anything changes
   settle_overdue();
   const std::vector<Choice> choices = rule().rank(x, actions, k, pending_.next_id());
   for (const Choice& choice : choices) {
@@ -52,9 +53,10 @@ std::vector<Choice> Bandit::rank(ContextView x, std::size_t k, const ActionSet& 
   return choices;
 }
 
-double Bandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
+// The address of imagined draws moves with every round, whoever decides it, so that errors average out over them.
+double Bandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions, std::uint64_t row) const {
   check_places(p, setup_.actions);
-  return rule().probabilities(x, actions, pending_.next_id(), p);
+  return rule().probabilities(x, actions, pending_.next_id() + observed_ + row, p);
 }
 
 Action Bandit::add_actions(std::size_t n) {
@@ -65,10 +67,14 @@ Action Bandit::add_actions(std::size_t n) {
   return first;
 }
 
-void Bandit::retire(Action action) {
+bool Bandit::retired(Action action) const {
   if (action >= setup_.actions) throw bad_input("an action must be below {}, not {}", setup_.actions, action);
+  return retired_[action] != 0;
+}
+
+void Bandit::retire(Action action) {
   const auto left = std::ranges::count(retired_, 0);
-  if (retired_[action] == 0 && left == 1) throw bad_input("action {} is the only one that is left", action);
+  if (!retired(action) && left == 1) throw bad_input("action {} is the only one that is left", action);
   retired_[action] = 1;
 }
 
@@ -110,6 +116,7 @@ std::size_t Bandit::learn(std::span<const Outcome> outcomes) {
 void Bandit::learn(ContextView x, Action action, float reward, std::span<const float> z) {
   const Feedback event{.x = x, .action = action, .reward = reward, .z = z};
   agent_->learn({&event, 1});
+  ++observed_;
 }
 
 // A decision whose reward is refused goes on waiting; one that failed to be learned does not, or it might count twice.
@@ -139,6 +146,10 @@ void Bandit::check(const LoggedRounds& rounds) const {
   }
   for (std::size_t i = 0; i < n; ++i) {
     check_feedback({.x = rounds.contexts.row(i), .action = rounds.actions[i], .reward = rounds.rewards[i]}, setup_);
+  }
+  for (std::size_t i = 0; i < rounds.features.rows(); ++i) {
+    if (std::ranges::all_of(rounds.features.row(i), [](float z) { return std::isfinite(z); })) continue;
+    throw bad_input("the features of logged round {} are not finite", i);
   }
   for (const float p : rounds.propensities) {
     if (!(p > 0.0F && p <= 1.0F)) throw bad_input("a logged propensity must be above 0 and at most 1, not {}", p);

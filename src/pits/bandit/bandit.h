@@ -46,8 +46,8 @@ class Bandit {
   // decision that waits for a reward of its own; the first has a propensity.
   std::vector<Choice> rank(ContextView x, std::size_t k, const ActionSet& actions = {});
   // Probability of every action in the next decision, p (K). Returns the largest standard error among them, 0 where
-  // they are exact.
-  double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
+  // they are exact. Estimates of different rows, in one state of the bandit, have errors that are independent.
+  double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}, std::uint64_t row = 0) const;
 
   // The reward of a decision. False where it had one already: the first counts.
   bool learn(DecisionId id, float reward);
@@ -66,7 +66,7 @@ class Bandit {
   Action add_actions(std::size_t n = 1);
   // No decision takes it from now on; its rewards are still learned.
   void retire(Action action);
-  bool retired(Action action) const { return retired_.at(action) != 0; }
+  bool retired(Action action) const;
 
   const Agent& agent() const { return *agent_; }
   const AgentSetup& setup() const { return setup_; }
@@ -95,6 +95,7 @@ class Bandit {
   BanditConfig config_;
   std::unique_ptr<Agent> agent_;
   PendingDecisions pending_;
+  std::uint64_t observed_ = 0;         // rounds learned that somebody else decided
   std::vector<std::uint8_t> retired_;  // (K) 1: retired
 };
 

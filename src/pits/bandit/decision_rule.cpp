@@ -23,10 +23,6 @@ Fields fields(BanditConfig& c) {
 
 std::vector<float> features_of(const ActionSet& actions, Action action) {
   if (actions.features.size() == 0) return {};
-  if (action >= actions.features.rows()) {
-    throw bad_input("features must have a row for every action; action {} has none among {}", action,
-                    actions.features.rows());
-  }
   const std::span<const float> z = actions.features.row(action);
   return {z.begin(), z.end()};
 }
@@ -59,8 +55,19 @@ void DecisionRule::explore(Stream& stream, const ActionSet& actions, std::vector
   }
 }
 
-std::vector<Choice> DecisionRule::rank(ContextView x, const ActionSet& actions, std::size_t k, DecisionId id) const {
+void DecisionRule::check(ContextView x, const ActionSet& actions, std::size_t k) const {
   if (k == 0) throw bad_input("a ranking needs at least one place");
+  std::vector<std::uint8_t> mask;
+  const Query query{.x = x, .actions = admitted(actions, mask)};
+  check_query(query, setup);
+  policy.check(query);
+  const ConstMatrixView<float>& z = actions.features;
+  if (z.size() > 0 && z.rows() != setup.actions) {
+    throw bad_input("features must have a row for each of {} actions, not {}", setup.actions, z.rows());
+  }
+}
+
+std::vector<Choice> DecisionRule::rank(ContextView x, const ActionSet& actions, std::size_t k, DecisionId id) const {
   std::vector<std::uint8_t> mask;
   Query query{.x = x, .actions = admitted(actions, mask), .id = id};
   query.want_propensity = config.propensity != PropensityKind::none;

@@ -33,7 +33,7 @@ struct Choice {
   float propensity_error = 0.0F;  // standard error; 0: exact
 };
 
-// The features of an action in a set that has them; none otherwise.
+// The features of an action in a set that has them, a row for every action; none otherwise.
 std::vector<float> features_of(const ActionSet& actions, Action action);
 
 // By things that somebody else owns.
@@ -43,6 +43,8 @@ struct DecisionRule {
   const BanditConfig& config;
   std::span<const std::uint8_t> retired;  // (K) 1: retired
 
+  // Throws unless these are arguments for a ranking of k places, which takes them as they are.
+  void check(ContextView x, const ActionSet& actions, std::size_t k) const;
   // The best action, the next best by the same draws, and so on: k of them, or as many as are allowed. All draws have
   // the address `id`, the places of the ranking the ids that follow it.
   std::vector<Choice> rank(ContextView x, const ActionSet& actions, std::size_t k, DecisionId id) const;

@@ -15,19 +15,21 @@ std::unique_ptr<const LiveBandit::Snapshot> LiveBandit::snapshot() const {
 }
 
 Choice LiveBandit::decide(ContextView x, const ActionSet& actions) {
-  const DecisionId id = next_id_.fetch_add(1);
-  const Choice choice = published_.read([&](const Snapshot& s) { return s.rule().rank(x, actions, 1, id).front(); });
-  auto* decided =
-      new Decided{id, {{x.begin(), x.end()}, choice.action, features_of(actions, choice.action)}, decided_.load()};
+  const Choice choice = published_.read([&](const Snapshot& s) {
+    s.rule().check(x, actions, 1);
+    return s.rule().rank(x, actions, 1, next_id_.fetch_add(1)).front();
+  });
+  auto* decided = new Decided{
+      choice.id, {{x.begin(), x.end()}, choice.action, features_of(actions, choice.action)}, decided_.load()};
   while (!decided_.compare_exchange_weak(decided->before, decided)) {
   }
   return choice;
 }
 
-double LiveBandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
+double LiveBandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions, std::uint64_t row) const {
   return published_.read([&](const Snapshot& s) {
     check_places(p, s.setup.actions);
-    return s.rule().probabilities(x, actions, next_id_.load(), p);
+    return s.rule().probabilities(x, actions, next_id_.load() + row, p);
   });
 }
 

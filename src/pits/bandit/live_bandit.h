@@ -20,7 +20,7 @@ class LiveBandit {
 
   // From any thread.
   Choice decide(ContextView x, const ActionSet& actions = {});
-  double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
+  double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}, std::uint64_t row = 0) const;
 
   // From one thread at a time: update(bandit) learns, saves, adds actions, is given another bandit...; what it leaves
   // decides from then on. It knows every decision that was made before; rewards that are overdue count as the default

@@ -28,7 +28,7 @@ void setup_state(Archive& archive, AgentSetup& setup) {
 }  // namespace
 
 void Bandit::state(Archive& archive) {
-  archive(pending_, retired_);
+  archive(pending_, observed_, retired_);
   agent_->state(archive);
 }
 

@@ -111,7 +111,7 @@ void state(Archive& archive, Matrix<T>& values) {
 
 // A saved file: magic, version of the format, kind of what is saved, its bytes, and the SHA-256 of all that, which
 // guards against damage and not against forgery. The version rises whenever a list of fields changes.
-inline constexpr std::uint32_t saved_version = 2;
+inline constexpr std::uint32_t saved_version = 3;
 
 std::string sealed(std::string_view kind, std::string_view bytes);
 // The bytes that were sealed. Throws an Error that starts with `source` where they are not a saved file, were written

@@ -68,6 +68,17 @@ std::span<const float> Units::context(std::span<const float> x) const {
   return z;
 }
 
+ConstMatrixView<float> Units::columns(ConstMatrixView<float> rows, std::size_t first, Matrix<float>& copy) const {
+  if (!standardised()) return rows;
+  copy.reshape(rows.rows(), rows.cols());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t j = 0; j < rows.cols(); ++j) {
+      copy(i, j) = in_units(rows(i, j), shift_[first + j], factor_[first + j]);
+    }
+  }
+  return std::as_const(copy).view();
+}
+
 void Units::apply(Minibatch& batch) const {
   if (!standardised()) return;
   for (std::size_t j = 0; j < shift_.size(); ++j) {

@@ -8,6 +8,7 @@
 
 #include "pits/core/archive.h"
 #include "pits/core/fields.h"
+#include "pits/core/matrix.h"
 #include "pits/model/minibatch.h"
 
 namespace pits {
@@ -53,6 +54,8 @@ class Units {
 
   // x itself, or a standardised copy that is valid until this thread asks again.
   std::span<const float> context(std::span<const float> x) const;
+  // Rows of the columns from `first` on: themselves, or a standardised copy in `copy`.
+  ConstMatrixView<float> columns(ConstMatrixView<float> rows, std::size_t first, Matrix<float>& copy) const;
   double reward(double r) const { return standardised() ? (r - scale_.mean) / scale_.sd : r; }
   double reward_width(double width) const { return standardised() ? width / scale_.sd : width; }
   double raw_width(double width) const { return standardised() ? width * scale_.sd : width; }
