@@ -55,7 +55,8 @@ FeatureTsConfig feature_ts_preset(std::string_view) {
 }
 
 void action_code(const AgentSetup& setup, Action action, std::span<float> z) {
-  Stream stream({.seed = setup.seed, .purpose = Purpose::agent_private, .step = action});
+  Stream stream(
+      {.seed = setup.seed, .realization = setup.realization, .purpose = Purpose::agent_private, .step = action});
   stream.fill_normal(z);
 }
 
