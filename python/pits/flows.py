@@ -70,8 +70,8 @@ def move(flow: str, log_prob_grad: Gradient, particles: ArrayLike, *, steps: int
     theta = np.array(start, dtype=np.float32 if start.dtype == np.float32 else np.float64, order="C")
     if not np.isfinite(theta).all():
         raise _pits.InputError("particles must be finite")
-    mover = _mover(flow, fields, theta.dtype, seed)
-    for t in range(steps):
+    mover = _mover(_fields.text("flow", flow), fields, theta.dtype, _pits.whole_number(seed, "seed", 0, _fields.UINT64))
+    for t in range(_pits.whole_number(steps, "steps", 0, _fields.INT64)):
         mover.step(theta, _score(log_prob_grad, theta, batched, t))
         if callback is not None:
             callback(t + 1, theta.copy())
