@@ -32,7 +32,7 @@ class Bandit(_pits.Bandit):
 
     def __init__(self, agent: str, n_actions: int, n_features: int, *, preset: Optional[str] = None, seed: int = 0,
                  **fields: Any) -> None:
-        own = {field["name"] for field in _pits.agent_fields(_fields.spec(agent, preset, {}))}
+        own = {field["name"] for field in _pits.agent_fields(_fields.spec(_fields.text("agent", agent), preset, {}))}
         config = {name: fields.pop(name) for name in BANDIT_FIELDS - own if name in fields}
         super().__init__(_fields.spec(agent, preset, fields),
                          _pits.whole_number(n_actions, "n_actions", 1, _fields.UINT32),
@@ -101,6 +101,8 @@ def _restored(kind: type[Bandit], saved: bytes, attributes: dict[str, Any], sour
 
 def load(path: Union[str, os.PathLike[str]]) -> Bandit:
     """The bandit that `save` wrote; it goes on bit for bit as if never stopped.
+
+    A file that cannot be opened is an OSError, e.g. FileNotFoundError; one that holds no whole bandit an InputError.
 
     >>> import tempfile
     >>> file = os.path.join(tempfile.mkdtemp(), "shop.pits")

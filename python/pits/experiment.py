@@ -52,6 +52,8 @@ def _sorted_out(things: Things, what: str, base: type, known: set[str]) -> tuple
                                    + ("there is one already" if name in known else "no commas and colons"))
         custom.append((name, thing))
         specs.append(name)
+    if not specs:
+        raise _pits.InputError(f"there must be at least one {what}, such as '{sorted(known)[0]}'")
     return specs, custom
 
 

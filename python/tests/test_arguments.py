@@ -92,3 +92,69 @@ def test_a_long_value_is_cut():
     with pytest.raises(pits.InputError) as raised:
         lin_ts().retire("a" * 1000)
     assert len(str(raised.value)) < 200
+
+
+def made(**attributes):
+    """A factory of one object with these attributes."""
+    return {"mine": lambda **_: type("Mine", (), attributes)()}
+
+
+def agent(**methods):
+    return made(**{"choose": lambda self, x: 0, "learn": lambda self, x, action, reward: None, **methods})
+
+
+def environment(**attributes):
+    return made(**{"n_features": 1, "n_actions": 2, "draw": lambda self, t: ([0.0], [0.0, 1.0]), **attributes})
+
+
+LEARNER = "it needs choose(x) and learn(x, action, reward)"
+MINE = "agent 'mine' on 'linear'"
+DRAWN = ("agent 'lin-ts' on 'mine', realization 0: draw must give (context, rewards) or (context, rewards, "
+         "mean_rewards), not ")
+
+
+@pytest.mark.parametrize("agents, envs, message", [
+    (agent(learn=None), "linear", f"{MINE}: there is no method learn: {LEARNER}"),
+    (made(learn=print), "linear", f"{MINE}: there is no method choose: {LEARNER}"),
+    (agent(choose=lambda self, x: "a"), "linear", whole(f"{MINE}, realization 0: what choose returns", 0, 7, "'a'")),
+    (agent(choose=lambda self, x: None), "linear", whole(f"{MINE}, realization 0: what choose returns", 0, 7, "None")),
+    ("lin-ts", environment(n_actions="a"), whole("n_actions of environment 'mine'", 1, UINT32, "'a'")),
+    ("lin-ts", environment(n_features=0), whole("n_features of environment 'mine'", 1, UINT32, "0")),
+    ("lin-ts", environment(horizon=1.5), whole("horizon of environment 'mine'", 1, UINT64, "1.5")),
+    ("lin-ts", made(n_features=1, draw=print), "environment 'mine' has no n_actions: a whole number of at least 1"),
+    ("lin-ts", made(n_features=1, n_actions=1), "environment 'mine' has no method draw: it needs draw(t)"),
+    ("lin-ts", environment(draw=lambda self, t: 1.0), DRAWN + "1 thing"),
+    ("lin-ts", environment(draw=lambda self, t: ()), DRAWN + "0 things"),
+])
+def test_what_is_wrong_with_ones_own_is_named(agents, envs, message):
+    with pytest.raises(pits.InputError) as raised:
+        pits.run(agents, envs, steps=5, realizations=1)
+    assert str(raised.value) == message
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("call, message", [
+    (lambda: pits.Bandit(None, 3, 2), "agent must be text, not None"),
+    (lambda: pits.Environment(None), "environment must be text, not None"),
+    (lambda: run().curve("foo"), "there is no agent 'foo' in this result; there is lin-ts"),
+    (lambda: run().curve("lin-ts", "foo"), "there is no environment 'foo' in this result; there is linear"),
+    (lambda: run().health("foo"), "there is no agent 'foo' in this result; there is lin-ts"),
+    (lambda: lin_ts().decide([1e300, 0]), "x must hold numbers that float32 can, at most 3.4e+38 in size, not 1e+300"),
+    (lambda: lin_ts().partial_fit([[0, -1e39]], [0], [0]),
+     "X must hold numbers that float32 can, at most 3.4e+38 in size, not -1e+39"),
+])
+def test_other_errors_are_one_line_too(call, message):
+    with pytest.raises(pits.InputError) as raised:
+        call()
+    assert str(raised.value) == message
+
+
+def test_the_largest_float32_is_a_number():
+    largest = float(np.finfo(np.float32).max)
+    np.testing.assert_array_equal(pits.agents.Uniform(2, 2).predict_proba([largest, -largest]), [0.5, 0.5])
+
+
+def test_too_little_memory_says_what_needs_less():
+    # The covariances alone would be 2^32 times 2^32 numbers.
+    with pytest.raises(MemoryError, match="fewer actions"):
+        pits.agents.LinTS(n_actions=2**32 - 1, n_features=2**32 - 1)
