@@ -18,14 +18,15 @@ from . import _fields, _pits
 
 _FLOW_FIELDS = [field for field in _pits.flow_fields() if field["name"] != "flow"]
 _NAMES: list[str] = next(field["choices"] for field in _pits.flow_fields() if field["name"] == "flow")
-# What `pits sample` starts from: Adam with steps of 0.05.
-_DEFAULTS = {"optimizer": "adam", "step": 0.05}
+FIELDS: list[_fields.Field] = [*_FLOW_FIELDS, *_pits.optimizer_fields()]
 _NOISY = {"sgld", "spos"}  # their noise matches a plain step
-_OPTIMIZER_FIELDS = [dict(field, value=_fields.to_text(field["name"], _DEFAULTS[field["name"]]))
-                     if field["name"] in _DEFAULTS else field for field in _pits.optimizer_fields()]
-FIELDS: list[_fields.Field] = [*_FLOW_FIELDS, *_OPTIMIZER_FIELDS]
 
 Gradient = Callable[[NDArray[Any]], Any]
+
+
+def _optimizer(flow: str) -> dict[str, Any]:
+    """What `pits sample` starts from."""
+    return {"optimizer": "sgd", "step": 0.02} if flow in _NOISY else {"optimizer": "adam", "step": 0.05}
 
 
 def _score(log_prob_grad: Gradient, theta: NDArray[Any], batched: bool, t: int) -> NDArray[Any]:
@@ -48,7 +49,7 @@ def _mover(flow: str, fields: dict[str, Any], dtype: np.dtype[Any], seed: int) -
     for name in given:
         if name not in known:
             raise _pits.InputError(f"flow '{flow}' has no field '{name}'; there are {', '.join(known)}")
-    optimizer = _fields.to_texts({**_DEFAULTS, **({"optimizer": "sgd"} if flow in _NOISY else {})})
+    optimizer = _fields.to_texts(_optimizer(flow))
     optimizer.update((name, text) for name, text in given.items() if name not in names)
     flow_texts = {"flow": flow, **{name: text for name, text in given.items() if name in names}}
     kind = _pits.Mover32 if dtype == np.float32 else _pits.Mover64
@@ -85,7 +86,8 @@ def _make_function(flow: str, summary: str) -> Callable[..., NDArray[Any]]:
         return move(flow, log_prob_grad, particles, **options)
 
     function.__name__ = function.__qualname__ = flow.replace("-", "_")
-    defaults = [dict(f, value="sgd") if f["name"] == "optimizer" and flow in _NOISY else f for f in FIELDS]
+    texts = _fields.to_texts(_optimizer(flow))
+    defaults = [dict(field, value=texts.get(field["name"], field["value"])) for field in FIELDS]
     function.__doc__ = (f"{summary[:1].upper()}{summary[1:]}.\n\nAs move({flow!r}, ...): steps, seed, batched, "
                         f"callback and the fields\n{_fields.described(defaults)}\n")
     head = list(inspect.signature(move).parameters.values())[1:-1]
