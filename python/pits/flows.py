@@ -63,7 +63,8 @@ def move(flow: str, log_prob_grad: Gradient, particles: ArrayLike, *, steps: int
 
     log_prob_grad takes all particles (M, P) and gives a gradient for each, or, with batched=False, takes one (P,) at a
     time. callback(t, particles) is shown the particles after every step. Works in float32 where particles are float32,
-    else in float64. The fields are those of `pits list flows` and of the optimiser: step, optimizer, bandwidth, ...
+    else in float64. The fields are those of the flow and of the optimiser: step, optimizer, bandwidth, ...;
+    help(pits.flows.svgd) lists them.
     """
     start = np.asarray(particles)
     if start.ndim != 2 or start.size == 0:
