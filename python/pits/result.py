@@ -112,8 +112,9 @@ class Result:
         return str(self._experiment.table())
 
     def __repr__(self) -> str:
-        return (f"<Result: {len(self.agents)} agents, {len(self.envs)} environments, {self.realizations} realizations "
-                f"of {self.steps} rounds>\n{self.table()}")
+        counts = {"agent": len(self.agents), "environment": len(self.envs), "realization": self.realizations}
+        listed = ", ".join(_counted(count, noun) for noun, count in counts.items())
+        return f"<Result: {listed} of {_counted(self.steps, 'round')}>\n{self.table()}"
 
     @property
     def frame(self) -> Any:
@@ -168,6 +169,10 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_experiment": _Kept(self.table(), self._experiment.page(self.command))}
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _position(name: str, names: list[str], what: str) -> int:

@@ -160,6 +160,13 @@ def test_exceptions_of_python_code_come_through():
         pits.run("lin-ts", {"broken": lambda **_: 1 // 0}, steps=10)
 
 
+def test_one_of_a_thing_is_said_in_the_singular():
+    first = repr(pits.run("lin-ts", "linear", steps=1, realizations=1)).splitlines()[0]
+    assert first == "<Result: 1 agent, 1 environment, 1 realization of 1 round>"
+    first = repr(pits.run(["lin-ts", "uniform"], ["linear", "wheel"], steps=5, realizations=2)).splitlines()[0]
+    assert first == "<Result: 2 agents, 2 environments, 2 realizations of 5 rounds>"
+
+
 @pytest.mark.parametrize("agents, envs, message", [
     ("lin-ts", raises_as("nan"), "rewards that are not finite"),
     ("lin-ts", raises_as("short"), "draw gave 1 rewards, not 2"),
