@@ -10,6 +10,22 @@ from ._pits import InputError
 
 Field = Mapping[str, Any]  # name, doc, type, choices, value (as text)
 
+UINT32 = 2**32 - 1
+INT64 = 2**63 - 1
+UINT64 = 2**64 - 1
+
+
+def flag(name: str, value: Any) -> bool:
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise InputError(f"{name} must be True or False, not {value!r:.100}")
+    return bool(value)
+
+
+def text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be text, not {value!r:.100}")
+    return value
+
 
 def to_keyword(name: str) -> str:
     """The keyword argument of a field: `lambda_` for lambda."""

@@ -1,7 +1,6 @@
 """An agent in a product: decisions that wait for their rewards, propensities, save and load."""
 from __future__ import annotations
 
-import operator
 import os
 from typing import Any, ClassVar, Optional, TypeVar, Union
 
@@ -12,13 +11,6 @@ from . import _fields, _pits
 
 BANDIT_FIELDS = {field["name"] for field in _pits.bandit_fields()}
 Self = TypeVar("Self", bound="Bandit")
-
-
-def _at_least(name: str, value: Any, least: int) -> int:
-    number = operator.index(value)
-    if number < least:
-        raise _pits.InputError(f"{name} must be at least {least}, not {number}")
-    return number
 
 
 class Bandit(_pits.Bandit):
@@ -40,11 +32,12 @@ class Bandit(_pits.Bandit):
 
     def __init__(self, agent: str, n_actions: int, n_features: int, *, preset: Optional[str] = None, seed: int = 0,
                  **fields: Any) -> None:
-        own = {field["name"] for field in _pits.agent_fields(_fields.spec(agent, preset, {}))}
+        own = {field["name"] for field in _pits.agent_fields(_fields.spec(_fields.text("agent", agent), preset, {}))}
         config = {name: fields.pop(name) for name in BANDIT_FIELDS - own if name in fields}
-        super().__init__(_fields.spec(agent, preset, fields), _at_least("n_actions", n_actions, 1),
-                         _at_least("n_features", n_features, 1), _at_least("seed", seed, 0),
-                         _fields.to_texts(config))
+        super().__init__(_fields.spec(agent, preset, fields),
+                         _pits.whole_number(n_actions, "n_actions", 1, _fields.UINT32),
+                         _pits.whole_number(n_features, "n_features", 1, _fields.UINT32),
+                         _pits.whole_number(seed, "seed", 0, _fields.UINT64), _fields.to_texts(config))
 
     @property
     def config(self) -> dict[str, Any]:
@@ -108,6 +101,8 @@ def _restored(kind: type[Bandit], saved: bytes, attributes: dict[str, Any], sour
 
 def load(path: Union[str, os.PathLike[str]]) -> Bandit:
     """The bandit that `save` wrote; it goes on bit for bit as if never stopped.
+
+    A file that cannot be opened is an OSError, e.g. FileNotFoundError; one that holds no whole bandit an InputError.
 
     >>> import tempfile
     >>> file = os.path.join(tempfile.mkdtemp(), "shop.pits")

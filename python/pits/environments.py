@@ -34,8 +34,10 @@ class Environment(_pits.Environment):
 
     def __init__(self, environment: str, *, preset: Optional[str] = None, seed: int = 0, realization: int = 0,
                  steps: int = 2000, data_dir: str = "", **fields: Any) -> None:
-        self._spec = _fields.spec(environment, preset, fields)
-        self._setup = (seed, realization, steps, data_dir)
+        self._spec = _fields.spec(_fields.text("environment", environment), preset, fields)
+        self._setup = (_pits.whole_number(seed, "seed", 0, _fields.UINT64),
+                       _pits.whole_number(realization, "realization", 0, _fields.UINT32),
+                       _pits.whole_number(steps, "steps", 1, _fields.INT64), _fields.text("data_dir", data_dir))
         super().__init__(self._spec, *self._setup)
 
     def draw(self, t: int) -> Round:
@@ -44,7 +46,7 @@ class Environment(_pits.Environment):
 
     def rounds(self, steps: int) -> Iterator[Round]:
         """The first rounds, one after another."""
-        return map(self.draw, range(steps))
+        return map(self.draw, range(_pits.whole_number(steps, "steps", 0, _fields.INT64)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (type(self), self._spec, self._setup)

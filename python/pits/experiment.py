@@ -6,12 +6,13 @@ import shlex
 import sys
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from . import _pits
+from . import _fields, _pits
 from ._progress import bar
-from .bandit import Bandit, _at_least
+from .bandit import Bandit
 from .environments import Environment
 from .result import Result
 
+MOST_THREADS = 4096  # as `pits run --threads`
 Thing = Union[str, type, Callable[..., Any]]
 Things = Union[Thing, Sequence[Thing], Mapping[str, Thing]]
 
@@ -51,6 +52,8 @@ def _sorted_out(things: Things, what: str, base: type, known: set[str]) -> tuple
                                    + ("there is one already" if name in known else "no commas and colons"))
         custom.append((name, thing))
         specs.append(name)
+    if not specs:
+        raise _pits.InputError(f"there must be at least one {what}, such as '{sorted(known)[0]}'")
     return specs, custom
 
 
@@ -114,8 +117,13 @@ def run(agents: Things, envs: Things, *, steps: int = 2000, realizations: int = 
     agent_specs, custom_agents = _sorted_out(agents, "agent", Bandit, {e["name"] for e in _pits.agent_catalogue()})
     env_specs, custom_envs = _sorted_out(envs, "environment", Environment,
                                          {e["name"] for e in _pits.environment_catalogue()})
+    steps = _pits.whole_number(steps, "steps", 1, _fields.INT64)
+    realizations = _pits.whole_number(realizations, "realizations", 1, _fields.UINT32)
+    seed = _pits.whole_number(seed, "seed", 0, _fields.INT64)
+    threads = _pits.whole_number(threads, "threads", 0, MOST_THREADS)
+    diagnostics, resume = _fields.flag("diagnostics", diagnostics), _fields.flag("resume", resume)
     experiment = _pits.Experiment(agent_specs, env_specs, custom_agents, custom_envs, steps, realizations, seed,
-                                  feedback, diagnostics, data_dir)
+                                  _fields.text("feedback", feedback), diagnostics, _fields.text("data_dir", data_dir))
     command = _command(agent_specs, env_specs, steps, realizations, seed, feedback, diagnostics)
     if out is None:
         if resume:
@@ -127,5 +135,5 @@ def run(agents: Things, envs: Things, *, steps: int = 2000, realizations: int = 
     else:
         experiment.keep_in(os.fspath(out), resume, command)
     with bar(progress, sys.stderr) as show:
-        experiment.run(_at_least("threads", threads, 0), show)
+        experiment.run(threads, show)
     return Result(experiment, agent_specs, env_specs, steps, realizations, command)

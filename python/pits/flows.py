@@ -18,14 +18,15 @@ from . import _fields, _pits
 
 _FLOW_FIELDS = [field for field in _pits.flow_fields() if field["name"] != "flow"]
 _NAMES: list[str] = next(field["choices"] for field in _pits.flow_fields() if field["name"] == "flow")
-# What `pits sample` starts from: Adam with steps of 0.05.
-_DEFAULTS = {"optimizer": "adam", "step": 0.05}
+FIELDS: list[_fields.Field] = [*_FLOW_FIELDS, *_pits.optimizer_fields()]
 _NOISY = {"sgld", "spos"}  # their noise matches a plain step
-_OPTIMIZER_FIELDS = [dict(field, value=_fields.to_text(field["name"], _DEFAULTS[field["name"]]))
-                     if field["name"] in _DEFAULTS else field for field in _pits.optimizer_fields()]
-FIELDS: list[_fields.Field] = [*_FLOW_FIELDS, *_OPTIMIZER_FIELDS]
 
 Gradient = Callable[[NDArray[Any]], Any]
+
+
+def _optimizer(flow: str) -> dict[str, Any]:
+    """What `pits sample` starts from."""
+    return {"optimizer": "sgd", "step": 0.02} if flow in _NOISY else {"optimizer": "adam", "step": 0.05}
 
 
 def _score(log_prob_grad: Gradient, theta: NDArray[Any], batched: bool, t: int) -> NDArray[Any]:
@@ -48,7 +49,7 @@ def _mover(flow: str, fields: dict[str, Any], dtype: np.dtype[Any], seed: int) -
     for name in given:
         if name not in known:
             raise _pits.InputError(f"flow '{flow}' has no field '{name}'; there are {', '.join(known)}")
-    optimizer = _fields.to_texts({**_DEFAULTS, **({"optimizer": "sgd"} if flow in _NOISY else {})})
+    optimizer = _fields.to_texts(_optimizer(flow))
     optimizer.update((name, text) for name, text in given.items() if name not in names)
     flow_texts = {"flow": flow, **{name: text for name, text in given.items() if name in names}}
     kind = _pits.Mover32 if dtype == np.float32 else _pits.Mover64
@@ -62,7 +63,8 @@ def move(flow: str, log_prob_grad: Gradient, particles: ArrayLike, *, steps: int
 
     log_prob_grad takes all particles (M, P) and gives a gradient for each, or, with batched=False, takes one (P,) at a
     time. callback(t, particles) is shown the particles after every step. Works in float32 where particles are float32,
-    else in float64. The fields are those of `pits list flows` and of the optimiser: step, optimizer, bandwidth, ...
+    else in float64. The fields are those of the flow and of the optimiser: step, optimizer, bandwidth, ...;
+    help(pits.flows.svgd) lists them.
     """
     start = np.asarray(particles)
     if start.ndim != 2 or start.size == 0:
@@ -70,8 +72,8 @@ def move(flow: str, log_prob_grad: Gradient, particles: ArrayLike, *, steps: int
     theta = np.array(start, dtype=np.float32 if start.dtype == np.float32 else np.float64, order="C")
     if not np.isfinite(theta).all():
         raise _pits.InputError("particles must be finite")
-    mover = _mover(flow, fields, theta.dtype, seed)
-    for t in range(steps):
+    mover = _mover(_fields.text("flow", flow), fields, theta.dtype, _pits.whole_number(seed, "seed", 0, _fields.UINT64))
+    for t in range(_pits.whole_number(steps, "steps", 0, _fields.INT64)):
         mover.step(theta, _score(log_prob_grad, theta, batched, t))
         if callback is not None:
             callback(t + 1, theta.copy())
@@ -85,7 +87,8 @@ def _make_function(flow: str, summary: str) -> Callable[..., NDArray[Any]]:
         return move(flow, log_prob_grad, particles, **options)
 
     function.__name__ = function.__qualname__ = flow.replace("-", "_")
-    defaults = [dict(f, value="sgd") if f["name"] == "optimizer" and flow in _NOISY else f for f in FIELDS]
+    texts = _fields.to_texts(_optimizer(flow))
+    defaults = [dict(field, value=texts.get(field["name"], field["value"])) for field in FIELDS]
     function.__doc__ = (f"{summary[:1].upper()}{summary[1:]}.\n\nAs move({flow!r}, ...): steps, seed, batched, "
                         f"callback and the fields\n{_fields.described(defaults)}\n")
     head = list(inspect.signature(move).parameters.values())[1:-1]

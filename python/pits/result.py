@@ -79,7 +79,7 @@ class Result:
 
     def curve(self, agent: str, env: Optional[str] = None) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Rounds (P,) and cumulative regret (R, P) of an agent; env may be left out where there is one."""
-        e, a = self._env(env), self.agents.index(agent)
+        e, a = self._env(env), _position(agent, self.agents, "agent")
         points = int(np.count_nonzero(self.rounds[e]))
         return self.rounds[e, :points], self.curves[e, a, :, :points]
 
@@ -94,26 +94,27 @@ class Result:
         >>> result.health("pi-ts:fast")["effective"].shape == (2, len(result.health("pi-ts:fast")["rounds"]))
         True
         """
-        first = (self._env(env) * len(self.agents) + self.agents.index(agent)) * self.realizations
+        first = (self._env(env) * len(self.agents) + _position(agent, self.agents, "agent")) * self.realizations
         cells = self._health[first:first + self.realizations]
         if cells[0] is None:
-            raise ValueError(f"nobody looked at particles of {agent}: run(..., diagnostics=True) does, where an agent "
-                             "has two or more")
+            raise _pits.InputError(f"nobody looked at particles of {agent}: run(..., diagnostics=True) does, where an "
+                                   "agent has two or more")
         return {key: value if key in ("particles", "rounds") else np.array([cell[key] for cell in cells])
                 for key, value in cells[0].items()}
 
     def _env(self, env: Optional[str]) -> int:
         if env is None and len(self.envs) > 1:
-            raise ValueError(f"which of the environments {', '.join(self.envs)}?")
-        return 0 if env is None else self.envs.index(env)
+            raise _pits.InputError(f"env must be one of the environments {', '.join(self.envs)}")
+        return 0 if env is None else _position(env, self.envs, "environment")
 
     def table(self) -> str:
         """Normalised regret, mean ± standard error: agents down, environments across; then the health of particles."""
         return str(self._experiment.table())
 
     def __repr__(self) -> str:
-        return (f"<Result: {len(self.agents)} agents, {len(self.envs)} environments, {self.realizations} realizations "
-                f"of {self.steps} rounds>\n{self.table()}")
+        counts = {"agent": len(self.agents), "environment": len(self.envs), "realization": self.realizations}
+        listed = ", ".join(_counted(count, noun) for noun, count in counts.items())
+        return f"<Result: {listed} of {_counted(self.steps, 'round')}>\n{self.table()}"
 
     @property
     def frame(self) -> Any:
@@ -168,6 +169,16 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_experiment": _Kept(self.table(), self._experiment.page(self.command))}
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _position(name: str, names: list[str], what: str) -> int:
+    if name not in names:
+        raise _pits.InputError(f"there is no {what} {name!r:.100} in this result; there is {', '.join(names)}")
+    return names.index(name)
 
 
 def _pandas() -> Any:

@@ -1,5 +1,6 @@
 #include "arrays.h"
 
+#include <cmath>
 #include <limits>
 
 #include "pits/core/error.h"
@@ -23,6 +24,20 @@ void check_kind(const py::array& array, const char* name, std::string_view kinds
   }
 }
 
+// Finite numbers that would become infinite: numpy would only warn.
+template <class T>
+void check_size(const py::array& array, const char* name) {
+  if (array.dtype().kind() != 'f' || array.itemsize() <= static_cast<py::ssize_t>(sizeof(T))) return;
+  const auto wide = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
+  if (!wide) throw py::error_already_set();
+  for (const double v : std::span(wide.data(), static_cast<std::size_t>(wide.size()))) {
+    if (std::isfinite(v) && std::abs(v) > std::numeric_limits<T>::max()) {
+      throw bad_input("{} must hold numbers that float32 can, at most {:.2g} in size, not {}", name,
+                      std::numeric_limits<T>::max(), v);
+    }
+  }
+}
+
 template <class T>
 bool fits_already(py::handle given) {
   return py::array_t<T, py::array::c_style>::check_(given) && py::detail::check_flags(given.ptr(), aligned_flag);
@@ -41,6 +56,7 @@ Numbers<T>::Numbers(py::handle given, const char* name, int dimensions)
   } else {
     const py::array numbers = any_array(given, name);
     check_kind(numbers, name, "biuf", "real numbers");
+    check_size<T>(numbers, name);
     array_ = py::array_t<T, py::array::c_style | py::array::forcecast>::ensure(numbers);
     if (!array_) throw py::error_already_set();
   }

@@ -1,11 +1,11 @@
 #include "pits/bandit/bandit.h"
 
 #include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
 
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "checks.h"
 #include "constructed.h"
 #include "decision.h"
 #include "fields.h"
@@ -51,10 +51,12 @@ py::object decide(SharedBandit& self, py::handle x, py::handle allowed, py::hand
   return decision_of(exclusively(self.mutex, [&] { return self.bandit.decide(context.flat(), actions.view()); }));
 }
 
-py::list rank(SharedBandit& self, py::handle x, std::size_t k, py::handle allowed, py::handle features) {
+py::list rank(SharedBandit& self, py::handle x, py::handle k, py::handle allowed, py::handle features) {
+  const auto places = whole<std::size_t>(k, "k", 1);
   const Numbers<float> context(x, "x", 1);
   const Actions actions(allowed, features);
-  const auto choices = exclusively(self.mutex, [&] { return self.bandit.rank(context.flat(), k, actions.view()); });
+  const auto choices =
+      exclusively(self.mutex, [&] { return self.bandit.rank(context.flat(), places, actions.view()); });
   py::list list;
   for (const Choice& choice : choices) list.append(decision_of(choice));
   return list;
@@ -90,17 +92,35 @@ bool learn_one(SharedBandit& self, DecisionId id, float reward) {
   return exclusively(self.mutex, [&] { return self.bandit.learn(id, reward); });
 }
 
-// A Decision and its reward, or many ids and their rewards.
+// Many: numpy's arrays, lists and their like.
+bool is_many(py::handle ids) {
+  if (py::isinstance<py::array>(ids)) return py::reinterpret_borrow<py::array>(ids).ndim() > 0;
+  return PySequence_Check(ids.ptr()) != 0 && !py::isinstance<py::str>(ids);
+}
+
+// A Decision or its id and its reward, or many ids and their rewards.
 py::object learn_given(SharedBandit& self, py::handle ids, py::handle rewards) {
-  if (const auto id = id_in_decision(ids)) return py::bool_(learn_one(self, *id, rewards.cast<float>()));
+  if (const auto id = id_in_decision(ids)) return py::bool_(learn_one(self, *id, real_number(rewards, "reward")));
+  if (!is_many(ids)) {
+    const auto id = whole<DecisionId>(ids, "id");
+    return py::bool_(learn_one(self, id, real_number(rewards, "reward")));
+  }
   const Numbers<float> values(rewards, "rewards", 1);
   return py::int_(learn_outcomes(self, whole_numbers<DecisionId>(ids, "ids"), values.flat()));
 }
 
-void learn_observed(SharedBandit& self, py::handle x, Action action, float reward, py::handle features) {
+void learn_observed(SharedBandit& self, py::handle x, py::handle action, py::handle reward, py::handle features) {
   const Numbers<float> context(x, "x", 1);
   const Numbers<float> z(features, "features", 1);
-  exclusively(self.mutex, [&] { self.bandit.learn(context.flat(), action, reward, z.flat()); });
+  const auto played = whole<Action>(action, "action");
+  const float paid = real_number(reward, "reward");
+  exclusively(self.mutex, [&] { self.bandit.learn(context.flat(), played, paid, z.flat()); });
+}
+
+// What fits none of the ways to call it.
+void learn_otherwise(const SharedBandit&, const py::args& args, const py::kwargs& kwargs) {
+  throw bad_input("learn takes (id, reward), (ids, rewards) or (x, action, reward), not {} argument{}",
+                  args.size() + kwargs.size(), args.size() + kwargs.size() == 1 ? "" : "s");
 }
 
 std::optional<double> replay(SharedBandit& self, py::handle x, py::handle actions, py::handle rewards,
@@ -147,13 +167,13 @@ void bind_deciding(py::class_<SharedBandit>& bandit) {
 
 void bind_learning(py::class_<SharedBandit>& bandit) {
   bandit
-      .def("learn", &learn_one, py::arg("id"), py::arg("reward"),
+      .def("learn", &learn_given, py::arg("id"), py::arg("reward"),
            "The reward of a decision, by its id; False where it had one already. learn(decision, reward) is the same, "
            "learn(ids, rewards) takes many and returns how many were new, and learn(x, action, reward) learns a round "
            "that somebody else decided.")
-      .def("learn", &learn_given, py::arg("id"), py::arg("reward"))
       .def("learn", &learn_observed, py::arg("x"), py::arg("action"), py::arg("reward"),
            py::arg("features") = py::none())
+      .def("learn", &learn_otherwise)
       .def("replay", &replay, py::arg("X"), py::arg("actions"), py::arg("rewards"),
            py::arg("propensities") = py::none(), py::arg("features") = py::none(),
            "Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned a "
@@ -161,10 +181,12 @@ void bind_learning(py::class_<SharedBandit>& bandit) {
 }
 
 void bind_actions(py::class_<SharedBandit>& bandit) {
-  const auto add = [](SharedBandit& self, std::size_t n) {
-    return exclusively(self.mutex, [&] { return self.bandit.add_actions(n); });
+  const auto add = [](SharedBandit& self, py::handle n) {
+    const auto more = whole<Action>(n, "n");
+    return exclusively(self.mutex, [&] { return self.bandit.add_actions(more); });
   };
-  const auto retire = [](SharedBandit& self, Action action) {
+  const auto retire = [](SharedBandit& self, py::handle given) {
+    const auto action = whole<Action>(given, "action");
     exclusively(self.mutex, [&] { self.bandit.retire(action); });
   };
   const auto retired = [](const SharedBandit& self) {
@@ -201,8 +223,9 @@ void bind_bandit(py::module_& module) {
   bandit
       .def(
           "save",
-          [](const SharedBandit& self, const std::filesystem::path& path) {
-            exclusively(self.mutex, [&] { self.bandit.save(path); });
+          [](const SharedBandit& self, py::handle path) {
+            const std::filesystem::path file = path_of(path, "path");
+            exclusively(self.mutex, [&] { self.bandit.save(file); });
           },
           py::arg("path"), "Writes everything to a file, completely or not at all; pits.load goes on bit for bit.")
       .def("_saved",

@@ -1,6 +1,7 @@
 #include "custom.h"
 
 #include "arrays.h"
+#include "checks.h"
 
 namespace pits::python {
 namespace {
@@ -22,20 +23,28 @@ class Shared {
 // A view of our memory that numpy must not outlive: what Python is given is a copy.
 py::array_t<float> copied(ContextView x) { return array_of(x); }
 
+// `whose` begins the error.
+void need_methods(const py::object& object, const std::string& whose, std::initializer_list<const char*> methods,
+                  const char* wanted) {
+  for (const char* method : methods) {
+    if (!py::hasattr(object, method) || PyCallable_Check(object.attr(method).ptr()) == 0) {
+      throw bad_input("{} no method {}: it needs {}", whose, method, wanted);
+    }
+  }
+}
+
+// The runner says whose errors these are.
 class CustomAgent final : public Agent {
  public:
-  CustomAgent(Shared object, const AgentSetup& setup) : object_(std::move(object)), setup_(setup) {}
+  CustomAgent(Shared object, const AgentSetup& setup) : object_(std::move(object)), setup_(setup) {
+    need_methods(*object_, "there is", {"choose", "learn"}, "choose(x) and learn(x, action, reward)");
+  }
 
   Decision choose(const Query& query) const override {
     const py::gil_scoped_acquire gil;
     const py::object answer = (*object_).attr("choose")(copied(query.x));
-    const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(answer.ptr()));
-    if (!index) throw py::error_already_set();
-    const auto action = index.cast<std::int64_t>();
-    if (action < 0 || static_cast<std::size_t>(action) >= setup_.actions) {
-      throw bad_input("choose gave the action {}, not one from 0 to {}", action, setup_.actions - 1);
-    }
-    return {.action = static_cast<Action>(action), .propensity = std::nullopt};
+    const auto action = whole<Action>(answer, "what choose returns", 0, static_cast<Action>(setup_.actions - 1));
+    return {.action = action, .propensity = std::nullopt};
   }
 
   void learn(std::span<const Feedback> events) override {
@@ -64,9 +73,14 @@ void copy_numbers(py::handle given, const char* name, std::size_t size, std::vec
 
 class CustomEnvironment final : public Environment {
  public:
-  explicit CustomEnvironment(Shared object)
-      : object_(std::move(object)), context_size_(whole("n_features")), actions_(whole("n_actions")) {
-    if (py::hasattr(*object_, "horizon") && !(*object_).attr("horizon").is_none()) horizon_ = whole("horizon");
+  CustomEnvironment(const std::string& name, Shared object)
+      : object_(std::move(object)),
+        owner_("environment '" + name + "'"),
+        context_size_(size<std::uint32_t>("n_features")),
+        actions_(size<Action>("n_actions")) {
+    if (py::hasattr(*object_, "horizon") && !(*object_).attr("horizon").is_none())
+      horizon_ = size<std::size_t>("horizon");
+    need_methods(*object_, owner_ + " has", {"draw"}, "draw(t)");
   }
 
   std::size_t context_size() const override { return context_size_; }
@@ -75,10 +89,11 @@ class CustomEnvironment final : public Environment {
 
   void draw(std::size_t t, Round& round) const override {
     const py::gil_scoped_acquire gil;
-    const py::tuple drawn = (*object_).attr("draw")(t);
+    const py::object answer = (*object_).attr("draw")(t);
+    const py::tuple drawn = PySequence_Check(answer.ptr()) != 0 ? py::tuple(answer) : py::make_tuple(answer);
     if (drawn.size() != 2 && drawn.size() != 3) {
-      throw bad_input("draw must give (context, rewards) or (context, rewards, mean_rewards), not {} things",
-                      drawn.size());
+      throw bad_input("draw must give (context, rewards) or (context, rewards, mean_rewards), not {} thing{}",
+                      drawn.size(), drawn.size() == 1 ? "" : "s");
     }
     const Numbers<float> context(drawn[0], "the context of draw", 1);
     if (context.flat().size() != context_size_) {
@@ -90,13 +105,14 @@ class CustomEnvironment final : public Environment {
   }
 
  private:
-  std::size_t whole(const char* name) const {
-    const auto value = (*object_).attr(name).cast<std::int64_t>();
-    if (value < 1) throw bad_input("{} of an environment must be at least 1, not {}", name, value);
-    return static_cast<std::size_t>(value);
+  template <class T>
+  std::size_t size(const char* name) const {
+    if (!py::hasattr(*object_, name)) throw bad_input("{} has no {}: a whole number of at least 1", owner_, name);
+    return whole<T>((*object_).attr(name), fmt::format("{} of {}", name, owner_), 1);
   }
 
   Shared object_;
+  std::string owner_;  // what errors call it
   std::size_t context_size_;
   std::size_t actions_;
   std::size_t horizon_ = std::numeric_limits<std::size_t>::max();
@@ -106,37 +122,40 @@ class CustomEnvironment final : public Environment {
 template <class Product, class Setup, class Make>
 Entry<Product, Setup> entry(const std::string& name, const py::object& factory, Make make) {
   struct CustomRecipe final : Recipe<Product, Setup> {
-    CustomRecipe(Shared f, Make m) : factory_(std::move(f)), make_(m) {}
+    CustomRecipe(std::string n, Shared f, Make m) : name_(std::move(n)), factory_(std::move(f)), make_(m) {}
     Fields fields() override { return {}; }
     std::unique_ptr<Product> make(const Setup& setup) const override {
       const py::gil_scoped_acquire gil;
-      return make_(*factory_, setup);
+      return make_(name_, *factory_, setup);
     }
+    std::string name_;
     Shared factory_;
     Make make_;
   };
-  return {name, "", {}, [shared = Shared(factory), make](std::string_view) {
-            return std::make_unique<CustomRecipe>(shared, make);
+  return {name, "", {}, [name, shared = Shared(factory), make](std::string_view) {
+            return std::make_unique<CustomRecipe>(name, shared, make);
           }};
 }
 
 }  // namespace
 
-AgentEntry custom_agent(const std::string& name, py::object factory) {
-  return entry<Agent, AgentSetup>(name, factory, [](const py::object& make, const AgentSetup& setup) {
+AgentEntry custom_agent(const std::string& label, py::object factory) {
+  const auto make = [](const std::string&, const py::object& made, const AgentSetup& setup) {
     using namespace py::literals;
-    return std::make_unique<CustomAgent>(Shared(make("n_actions"_a = setup.actions, "n_features"_a = setup.context_size,
+    return std::make_unique<CustomAgent>(Shared(made("n_actions"_a = setup.actions, "n_features"_a = setup.context_size,
                                                      "seed"_a = setup.seed, "realization"_a = setup.realization)),
                                          setup);
-  });
+  };
+  return entry<Agent, AgentSetup>(label, factory, make);
 }
 
-EnvironmentEntry custom_environment(const std::string& name, py::object factory) {
-  return entry<Environment, EnvironmentSetup>(name, factory, [](const py::object& make, const EnvironmentSetup& setup) {
+EnvironmentEntry custom_environment(const std::string& label, py::object factory) {
+  const auto make = [](const std::string& name, const py::object& made, const EnvironmentSetup& setup) {
     using namespace py::literals;
     return std::make_unique<CustomEnvironment>(
-        Shared(make("seed"_a = setup.seed, "realization"_a = setup.realization, "steps"_a = setup.steps)));
-  });
+        name, Shared(made("seed"_a = setup.seed, "realization"_a = setup.realization, "steps"_a = setup.steps)));
+  };
+  return entry<Environment, EnvironmentSetup>(label, factory, make);
 }
 
 }  // namespace pits::python

@@ -10,9 +10,9 @@
 namespace pits::python {
 
 // factory(n_actions=, n_features=, seed=, realization=) gives an object with choose(x) and learn(x, action, reward).
-AgentEntry custom_agent(const std::string& name, pybind11::object factory);
+AgentEntry custom_agent(const std::string& label, pybind11::object factory);
 // factory(seed=, realization=, steps=) gives an object with n_features, n_actions and draw(t), which returns a context,
 // the reward of every action and, where they differ, the mean rewards; `horizon` ends it early.
-EnvironmentEntry custom_environment(const std::string& name, pybind11::object factory);
+EnvironmentEntry custom_environment(const std::string& label, pybind11::object factory);
 
 }  // namespace pits::python

@@ -3,6 +3,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "checks.h"
 #include "constructed.h"
 #include "pits/environment/catalogue.h"
 
@@ -24,7 +25,8 @@ void check_round(const Environment& environment, std::size_t t) {
   }
 }
 
-py::tuple draw(const Environment& self, std::size_t t) {
+py::tuple draw(const Environment& self, py::handle given) {
+  const auto t = whole<std::size_t>(given, "t");
   check_round(self, t);
   Round round;
   self.draw(t, round);
@@ -33,7 +35,8 @@ py::tuple draw(const Environment& self, std::size_t t) {
 }
 
 // Rounds 0..steps-1 as arrays: contexts (T,d), rewards and mean rewards (T,K).
-py::tuple table(const Environment& self, std::size_t steps) {
+py::tuple table(const Environment& self, py::handle given) {
+  const auto steps = whole<std::size_t>(given, "steps");
   if (steps > 0) check_round(self, steps - 1);
   py::array_t<float> contexts({steps, self.context_size()});
   py::array_t<double> rewards({steps, self.actions()}), means({steps, self.actions()});

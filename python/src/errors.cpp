@@ -7,6 +7,8 @@ namespace {
 
 namespace py = pybind11;
 
+constexpr const char* too_large = "not enough memory: fewer actions, features, particles or rounds need less";
+
 PyObject* base_error = nullptr;
 PyObject* input_error = nullptr;
 PyObject* failed_error = nullptr;
@@ -33,6 +35,10 @@ void bind_errors(py::module_& module) {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& e) {
       PyErr_SetString(e.kind() == ErrorKind::failed ? failed_error : input_error, e.what());
+    } catch (const std::bad_alloc&) {
+      PyErr_SetString(PyExc_MemoryError, too_large);
+    } catch (const std::length_error&) {
+      PyErr_SetString(PyExc_MemoryError, too_large);
     }
   });
 }

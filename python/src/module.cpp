@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "checks.h"
 #include "decision.h"
 #include "errors.h"
 #include "pits/core/kernels.h"
@@ -10,6 +11,7 @@ PYBIND11_MODULE(_pits, module) {
   module.attr("__version__") = pits::version;
   module.def("simd_target", &pits::simd_target, "The SIMD target that results are the same bits for.");
   bind_errors(module);
+  bind_checks(module);
   bind_decision(module);
   bind_catalogues(module);
   bind_bandit(module);

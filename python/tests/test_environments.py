@@ -44,7 +44,7 @@ def test_a_file_of_ones_own(tmp_path):
 def test_bad_settings_say_what_would_be_right():
     with pytest.raises(pits.InputError, match="did you mean"):
         pits.environments.by_name["wheel"](delt=0.5)
-    with pytest.raises(TypeError):
+    with pytest.raises(pits.InputError, match="t must be a whole number"):
         pits.environments.by_name["wheel"]().draw(-1)
 
 

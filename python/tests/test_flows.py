@@ -1,3 +1,9 @@
+import inspect
+import json
+import os
+import re
+import subprocess
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -121,3 +127,23 @@ def test_a_mover_goes_on_with_particles_of_the_shape_it_began_with():
         with pytest.raises(pits.InputError, match=r"theta must have the shape \(3, 3\)"):
             mover.step(np.ones(shape), np.ones(shape))
     mover.step(np.eye(3), np.ones((3, 3)))
+
+
+@pytest.mark.skipif(not os.environ.get("PITS_PROGRAM"), reason="PITS_PROGRAM does not name the program")
+@pytest.mark.parametrize("flow", pits.flows.by_name)
+def test_the_defaults_are_those_of_the_command_line(flow, tmp_path):
+    page = tmp_path / "page.html"
+    subprocess.run([os.environ["PITS_PROGRAM"], "sample", "--flow", flow, "--particles", "2", "--iterations", "1",
+                    "--out", page], check=True, capture_output=True)
+    data = re.search(r'id="pits-data">(.*?)</script>', page.read_text(), re.DOTALL).group(1)
+    settings = json.loads(data)["settings"]
+    parameters = inspect.signature(pits.flows.by_name[flow]).parameters
+    said = {field["name"]: parameters[pits._fields.to_keyword(field["name"])].default for field in pits.flows.FIELDS}
+    assert said == {field["name"]: pits._fields.to_value({**field, "value": settings[field["name"]]})
+                    for field in pits.flows.FIELDS}
+
+    # And what is said is what is done.
+    start = np.random.default_rng(0).normal(size=(3, 2))
+    np.testing.assert_array_equal(pits.flows.by_name[flow](lambda t: -t, start, steps=3),
+                                  pits.flows.by_name[flow](lambda t: -t, start, steps=3,
+                                                          **{pits._fields.to_keyword(k): v for k, v in said.items()}))

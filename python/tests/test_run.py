@@ -160,15 +160,23 @@ def test_exceptions_of_python_code_come_through():
         pits.run("lin-ts", {"broken": lambda **_: 1 // 0}, steps=10)
 
 
+def test_one_of_a_thing_is_said_in_the_singular():
+    first = repr(pits.run("lin-ts", "linear", steps=1, realizations=1)).splitlines()[0]
+    assert first == "<Result: 1 agent, 1 environment, 1 realization of 1 round>"
+    first = repr(pits.run(["lin-ts", "uniform"], ["linear", "wheel"], steps=5, realizations=2)).splitlines()[0]
+    assert first == "<Result: 2 agents, 2 environments, 2 realizations of 5 rounds>"
+
+
 @pytest.mark.parametrize("agents, envs, message", [
     ("lin-ts", raises_as("nan"), "rewards that are not finite"),
     ("lin-ts", raises_as("short"), "draw gave 1 rewards, not 2"),
     ({"far": lambda **_: type("Far", (), {"choose": lambda self, x: 8, "learn": print})()}, "linear",
-     "choose gave the action 8, not one from 0 to 7"),
+     "agent 'far' on 'linear', realization 0: what choose returns must be a whole number from 0 to 7, not 8"),
     ("lin-t", "linear", "did you mean 'lin-ts'"),
     ("lin-ts", "linar", "did you mean 'linear'"),
     (["lin-ts", "lin-ts"], "linear", "asked for twice"),
-    ([], "linear", "no agent given"),
+    ([], "linear", "there must be at least one agent, such as 'bernoulli-ts'"),
+    ("lin-ts", {}, "there must be at least one environment, such as"),
     ({"lin-ts": Stubborn}, "linear", "there is one already"),
     ({"a,b": Stubborn}, "linear", "no commas"),
 ])

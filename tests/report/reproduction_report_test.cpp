@@ -92,6 +92,13 @@ TEST_F(ReproductionReport, TableTwoHasDifferencesInStandardErrorsAndRemarks) {
   EXPECT_EQ(cells[1]["paper_mean"], 13.96);  // a variant is held against the method it varies
 }
 
+// 18.618 − 18.62 = −0.002, a hundredth of a standard error: nothing, and not less than nothing.
+TEST_F(ReproductionReport, ADifferenceThatRoundsToNothingHasNoSign) {
+  r_.sections[0].rows[0] = row("lin-ts", "statlog", 18.618, 0.2);
+  const TextTable table = regret_comparison(r_);
+  EXPECT_EQ(table.rows[2], (std::vector<std::string>{"", "difference / se", "0.0", "2.0"}));
+}
+
 // Issue of every table: a part of the data is named in each format.
 TEST_F(ReproductionReport, EveryFormatOfEveryTableNamesThePart) {
   for (const TextTable& table : {problems_table(r_), regret_comparison(r_), section_table(r_.sections[0], true)}) {

@@ -70,8 +70,8 @@ export function costChart(agents, points) {
     const low = point.mean - (point.se ?? 0);
     return { ...point, name: names.get(point.agent), low: log && low <= 0 ? point.mean : low, high: point.mean + (point.se ?? 0) };
   });
-  const x = logAxis(rows.map(({ cost }) => cost));
-  const y = log ? logAxis(rows.flatMap(({ low, high }) => [low, high])) : { scale: { type: "linear", zero: false, nice: true }, axis: { tickCount: 6 } };
+  const x = logAxis(rows.map(({ cost }) => cost), "x");
+  const y = log ? logAxis(rows.flatMap(({ low, high }) => [low, high]), "y") : { scale: { type: "linear", zero: false, nice: true }, axis: { tickCount: 6 } };
   const shades = colourScale(agents);
   return {
     padding: 2,

@@ -12,7 +12,9 @@ export function decimalsFor(values) {
 
 export function fixed(value, decimals) {
   if (!isNumber(value)) return "–";
-  return (decimals ? value.toFixed(decimals) : grouped.format(value)).replace("-", "−");
+  const text = decimals ? value.toFixed(decimals) : grouped.format(value);
+  // A negative number that rounds to nothing has no sign.
+  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
 
 export function significant(value, digits = 3) {

@@ -23,9 +23,9 @@ export function healthChart(agents, lines, { x, y, references = [], step = false
   const rows = rowsOf(lines, y.log);
   const colour = { field: "agent", type: "nominal", sort: null, scale: colourScale(agents), legend: legend ? vegaLegend(agents) : null };
   const dash = { field: "agent", type: "nominal", sort: null, legend: null, scale: dashScale(agents) };
-  const across = { field: "x", type: "quantitative", title: x.title, ...(x.log ? logAxis(rows.map((row) => row.x)) : { scale: { domain: x.domain, nice: false, zero: false } }) };
+  const across = { field: "x", type: "quantitative", title: x.title, ...(x.log ? logAxis(rows.map((row) => row.x), "x") : { scale: { domain: x.domain, nice: false, zero: false } }) };
   across.axis = { ...across.axis, grid: false, labelFlush: false, labelOverlap: true };
-  const up = { type: "quantitative", title: y.title, ...(y.log ? logAxis(rows.flatMap(({ low, high }) => [low, high])) : { scale: { zero: true, domain: y.domain }, axis: { tickCount: 5, format: y.format } }) };
+  const up = { type: "quantitative", title: y.title, ...(y.log ? logAxis(rows.flatMap(({ low, high }) => [low, high]), "y") : { scale: { zero: true, domain: y.domain }, axis: { tickCount: 5, format: y.format } }) };
   const line = { type: "line", strokeWidth: 2, tooltip: null, ...(step ? { interpolate: "step-after" } : {}) };
   const at = { x: across, color: colour, detail: { field: "line" } };
   // A single agent stays: an empty drawing has no axes.

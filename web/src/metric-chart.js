@@ -21,7 +21,7 @@ export function metricChart(metrics, { key, axis }, floor, now) {
   const rows = metrics.filter((row) => isNumber(row[key])).map((row) => ({ iteration: row.iteration, value: row[key] }));
   const positive = rows.every(({ value }) => value > 0) && !(floor <= 0);
   const x = { field: "iteration", type: "quantitative", title: "Iteration", scale: { nice: false }, axis: { grid: false, tickCount: 4 } };
-  const y = { field: "value", type: "quantitative", title: axis, ...(positive ? logAxis([...rows.map(({ value }) => value), ...(isNumber(floor) ? [floor] : [])]) : { axis: { tickCount: 5 } }) };
+  const y = { field: "value", type: "quantitative", title: axis, ...(positive ? logAxis([...rows.map(({ value }) => value), ...(isNumber(floor) ? [floor] : [])], "y") : { axis: { tickCount: 5 } }) };
   const tooltip = [
     { field: "iteration", type: "quantitative", title: "Iteration" },
     { field: "value", type: "quantitative", title: axis, format: ".4~g" },

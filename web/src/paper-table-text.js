@@ -4,7 +4,7 @@ import { leaders } from "./leaders.js";
 
 const DECIMALS = 2;
 const plain = (value) => value.toFixed(DECIMALS);
-const signed = (value) => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(1)}`;
+const signed = (value) => `${Number(value.toFixed(1)) < 0 ? "-" : "+"}${Math.abs(value).toFixed(1)}`;
 
 export const cellOf = (table, agent, env) => table.cells.find((cell) => cell.agent === agent && cell.env === env);
 export const bestOf = (table, env) => leaders(table.cells.filter((cell) => cell.env === env)).best;

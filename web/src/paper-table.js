@@ -15,7 +15,7 @@ function difference({ difference: points, difference_se: errors }) {
   if (!isNumber(errors)) return null;
   const strength = Math.min(1, Math.abs(errors) / STRONG).toFixed(3);
   const title = isNumber(points) ? `${fixed(points, DECIMALS)} points of normalised regret` : null;
-  return element("span", { class: `difference ${errors < 0 ? "lower" : "higher"}`, style: `--strength: ${strength}`, title }, `${errors < 0 ? "" : "+"}${fixed(errors, 1)} se`);
+  return element("span", { class: `difference ${errors < 0 ? "lower" : "higher"}`, style: `--strength: ${strength}`, title }, `${fixed(errors, 1).startsWith("−") ? "" : "+"}${fixed(errors, 1)} se`);
 }
 
 function paperLine(cell) {

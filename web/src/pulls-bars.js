@@ -2,7 +2,7 @@ import { agentAxis } from "./agent-axis.js";
 import { colour } from "./theme.js";
 import { hiddenParameter, visibleOnly } from "./visibility.js";
 
-const pullRows = (pulls) => pulls.flatMap(({ agent, counts }) => counts.map((count, i) => ({ agent, action: i + 1, count })));
+const pullRows = (pulls) => pulls.flatMap(({ agent, counts }) => counts.map((count, i) => ({ agent, action: i, count })));
 
 export function pullsBars(agents, pulls) {
   const { axis, step, shift, space } = agentAxis(agents);

@@ -17,7 +17,7 @@ export function regretBox(agents, finals) {
   const log = isLogScale();
   const { axis, step, shift } = agentAxis(agents);
   const rows = finalRows(finals, log);
-  const ruler = log ? logAxis(rows.map(({ value }) => value)) : { axis: { tickCount: 5 }, scale: { zero: false, padding: 8 } };
+  const ruler = log ? logAxis(rows.map(({ value }) => value), "x") : { axis: { tickCount: 5 }, scale: { zero: false, padding: 8 } };
   const encoding = {
     y: { field: "agent", type: "nominal", sort: agents, axis },
     x: { field: "value", type: "quantitative", title: "Normalised regret", ...ruler },

@@ -56,7 +56,7 @@ export function regretCurve(agents, curves, { legend = true, height = 380 } = {}
   const colour = { field: "agent", type: "nominal", sort: null, scale: colourScale(agents), legend: legend ? vegaLegend(shown) : null };
   const rounds = curves.flatMap((curve) => [curve.t[0], curve.t.at(-1)]);
   const x = { type: "quantitative", title: "Round", scale: { domain: [Math.min(...rounds), Math.max(...rounds)], nice: false }, axis: { grid: false, tickCount: isNarrow() || height < 300 ? 4 : 8 } };
-  const y = { type: "quantitative", title: "Cumulative regret", ...(log ? logAxis(rows.flatMap(({ low, high }) => [low, high])) : { axis: { tickCount: 6 } }) };
+  const y = { type: "quantitative", title: "Cumulative regret", ...(log ? logAxis(rows.flatMap(({ low, high }) => [low, high]), "y") : { axis: { tickCount: 6 } }) };
   return {
     height: isNarrow() ? Math.min(260, height) : height,
     params: [hiddenParameter()],

@@ -4,7 +4,7 @@ import { summaryButton } from "./download.js";
 import { decimalsFor, fixed, isNumber } from "./format.js";
 import { environmentName } from "./labels.js";
 import { leaders } from "./leaders.js";
-import { showAllAgents } from "./visibility.js";
+import { hiddenAgents, onVisibilityChange, showAllAgents } from "./visibility.js";
 
 const COMPARED =
   "regret is relative to choosing actions uniformly at random, and lower is better. " +
@@ -46,7 +46,14 @@ export const gridNote = (absolute) =>
     ? `Normalised regret, and below it cumulative regret, as mean ± standard error over realizations; normalised ${COMPARED}`
     : `Mean ± standard error over realizations; ${COMPARED}`;
 
-export const showAllButton = () => element("button", { type: "button", onclick: showAllAgents }, "Show all agents");
+// Shown while an agent is hidden.
+export function showAllButton() {
+  const button = element("button", { type: "button", onclick: showAllAgents }, "Show all agents");
+  const follow = () => (button.hidden = hiddenAgents().length === 0);
+  onVisibilityChange(follow);
+  follow();
+  return button;
+}
 
 export function regretTable(data) {
   return element(

@@ -14,7 +14,7 @@ const spreadRows = (columns, entries, spread) => [["agent", "environment", ...co
 
 const curveRows = (curves) => spreadRows(["round", "regret_mean", "regret_std"], curves, ({ t, mean, std }) => t.map((round, i) => [round, mean[i], std?.[i]]));
 const finalRows = (finals) => spreadRows(["realization", "normalized_regret"], finals, ({ values }) => values.map((value, i) => [i, value]));
-const pullRows = (pulls) => spreadRows(["action", "pulls_mean"], pulls, ({ counts }) => counts.map((count, i) => [i + 1, count]));
+const pullRows = (pulls) => spreadRows(["action", "pulls_mean"], pulls, ({ counts }) => counts.map((count, i) => [i, count]));
 
 const presentAgents = (agents, entries) => agents.filter((agent) => entries.some((entry) => entry.agent === agent));
 

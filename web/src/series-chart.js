@@ -46,7 +46,7 @@ export function seriesChart(series, { xTitle, yTitle, log = false, floor = null,
   const rows = chartRows(series, log);
   const all = floor ? [...rows, ...chartRows([floor], log)] : rows;
   const x = xScale([...new Set(all.map((row) => row.x))].sort((a, b) => a - b), xTitle);
-  const y = { type: "quantitative", title: yTitle, ...(log ? logAxis(all.flatMap(({ low, high }) => [low, high])) : { axis: { tickCount: 6 }, scale: { zero: true } }) };
+  const y = { type: "quantitative", title: yTitle, ...(log ? logAxis(all.flatMap(({ low, high }) => [low, high]), "y") : { axis: { tickCount: 6 }, scale: { zero: true } }) };
   // Room for the floor's label below it.
   if (log && floor) y.scale.domainMin = 0.7 * Math.min(...all.map(({ low }) => low));
   const colour = { field: "agent", type: "nominal", sort: null, scale: colourScale(agents), legend: legend ? vegaLegend(agents) : null };

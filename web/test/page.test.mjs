@@ -59,11 +59,25 @@ test("a click on a legend entry hides its series and a second one brings it back
 
 test("a click on an agent of the table hides it in every figure", () =>
   withPage("run", {}, async (page) => {
+    const all = page.locator("#regret .buttons button").last();
+    assert.deepEqual([await all.textContent(), await all.isVisible()], ["Show all agents", false]);
     await page.locator("#regret button.agent").last().click();
     await settles(() => lines(page), 4);
     await settles(() => page.locator("figure").nth(2).locator(".mark-rect.role-mark path").count(), 20);
     await page.getByRole("button", { name: "Show all agents" }).click();
     await settles(() => lines(page), 5);
+    assert.equal(await all.isVisible(), false);
+  }));
+
+test("actions are numbered from 0, as the agents number them", () =>
+  withPage("run", {}, async (page) => {
+    const { pulls } = await example("run");
+    const drawing = page.locator("figure").nth(2);
+    const shown = await drawing.locator(".role-legend-label text").allTextContents();
+    assert.deepEqual(shown, pulls[0].counts.map((_, i) => String(i)));
+    const rows = String((await downloaded(page, drawing.getByRole("button", { name: "as CSV" }))).content).trim().split("\n");
+    assert.equal(rows[0], "agent,environment,action,pulls_mean");
+    assert.equal(rows[1], `${pulls[0].agent},${pulls[0].env},0,${pulls[0].counts[0]}`);
   }));
 
 // On mushroom uniform play pays more than ten times the median regret, so the page starts on the log axis.

@@ -20,7 +20,12 @@ const SectionResult* find_section(const Reproduction& r, std::string_view id) {
   return found == r.sections.end() ? nullptr : &*found;
 }
 
-std::string number(double x, int digits = 2) { return std::isnan(x) ? "–" : fmt::format("{:.{}f}", x, digits); }
+std::string number(double x, int digits = 2) {
+  if (std::isnan(x)) return "–";
+  const std::string text = fmt::format("{:.{}f}", x, digits);
+  // A negative number that rounds to nothing has no sign.
+  return text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos ? text.substr(1) : text;
+}
 
 std::string run_note(const Plan& plan) {
   return fmt::format("{} realization{} of {} rounds, seed {}", plan.realizations(), plan.realizations() == 1 ? "" : "s",
