@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pits/cli/commands.h"
+#include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/core/error.h"
 #include "pits/core/files.h"
@@ -236,7 +237,7 @@ std::function<int()> add_data(CLI::App& app) {
   lists->footer("Example:\n  pits data list mushroom");
   auto* fetches = add_command(*data, "fetch", "Download what is not here into --data-dir or the cache", *options);
   fetches->add_option("--from", options->from, "a mirror's address, in place of the public homes");
-  fetches->add_option("--stall-timeout", options->stall_timeout, "seconds without a byte until the next try (30)");
+  add_whole(*fetches, "--stall-timeout", options->stall_timeout, "seconds without a byte until the next try (30)");
   fetches->footer("Example:\n  pits data fetch mushroom statlog");
   auto* checks = add_command(*data, "check", "Verify every file that is here, or all of the named sets", *options);
   checks->add_flag("--json", options->json, "one JSON object a line");

@@ -4,6 +4,7 @@
 #include "pits/cli/commands.h"
 #include "pits/cli/device.h"
 #include "pits/cli/execute.h"
+#include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/core/machine.h"
 #include "pits/report/figures.h"
@@ -155,17 +156,17 @@ std::function<int()> add_reproduce(CLI::App& app, const Words& words, Executor& 
   auto options = std::make_shared<ReproduceOptions>();
   command->add_option("--out", options->out, "directory for the page, tables, figures and runs")->required();
   command->add_flag("--quick", options->quick, "3 realizations instead of 50: minutes instead of hours");
-  command->add_option("--realizations", options->realizations, "independent repetitions R (default 50)");
+  add_whole(*command, "--realizations", options->realizations, "independent repetitions R (default 50)");
   command
       ->add_option("--only", options->only,
                    "some of it: table, box, curves, ablation, linear, posterior, wheel, or problems such as statlog; "
                    "repeat, or separate by commas")
       ->allow_extra_args(false);
-  command->add_option("--steps", options->steps, "rounds T (default 2000)");
-  command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
+  add_whole(*command, "--steps", options->steps, "rounds T (default 2000)");
+  add_whole(*command, "--seed", options->seed, "seed of every random draw (default 0)");
   add_device_options(*command, options->device);
-  command->add_option("--threads", options->threads,
-                      "threads (default 0: all of the machine); under mpirun, of each rank");
+  add_whole(*command, "--threads", options->threads,
+            "threads (default 0: all of the machine); under mpirun, of each rank");
   command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
   command->add_flag("--resume", options->resume, "go on with what is in --out, or start it");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the tables");

@@ -4,6 +4,7 @@
 #include "pits/cli/commands.h"
 #include "pits/cli/device.h"
 #include "pits/cli/execute.h"
+#include "pits/cli/options.h"
 #include "pits/cli/toml_config.h"
 #include "pits/core/machine.h"
 #include "pits/report/run_report.h"
@@ -107,11 +108,11 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
   };
   many("--agent", options->agents, "NAME[:PRESET][,field=value...]; repeat for more agents");
   many("--env", options->environments, "NAME[:PRESET][,field=value...]; repeat for more environments");
-  command->add_option("--steps", options->steps, "rounds T (default 2000)");
-  command->add_option("--realizations", options->realizations, "independent repetitions R (default 10)");
-  command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
-  command->add_option("--threads", options->threads,
-                      "threads (default 0: all of the machine); under mpirun, of each rank");
+  add_whole(*command, "--steps", options->steps, "rounds T (default 2000)");
+  add_whole(*command, "--realizations", options->realizations, "independent repetitions R (default 10)");
+  add_whole(*command, "--seed", options->seed, "seed of every random draw (default 0)");
+  add_whole(*command, "--threads", options->threads,
+            "threads (default 0: all of the machine); under mpirun, of each rank");
   add_device_options(*command, options->device);
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");

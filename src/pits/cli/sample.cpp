@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "pits/cli/commands.h"
+#include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/core/catalogue.h"
 #include "pits/core/files.h"
@@ -63,9 +64,9 @@ std::function<int()> add_sample(CLI::App& app, const Words& words) {
   auto options = std::make_shared<SampleOptions>();
   command->add_option("--target", options->target, "density; 'pits list targets' shows them (default banana)");
   command->add_option("--flow", options->flow, "flow; 'pits list flows' shows them (default svgd)");
-  command->add_option("--particles", options->particles, "number of particles M (default 100)");
-  command->add_option("--iterations", options->iterations, "steps of the flow (default 1000)");
-  command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
+  add_whole(*command, "--particles", options->particles, "number of particles M (default 100)");
+  add_whole(*command, "--iterations", options->iterations, "steps of the flow (default 1000)");
+  add_whole(*command, "--seed", options->seed, "seed of every random draw (default 0)");
   command->add_option("--set", options->set, "field=value of the flow or the optimiser; repeat for more")
       ->allow_extra_args(false);
   command->add_option("--out", options->out, "page to write (default pits-sample-TARGET-FLOW.html)");
