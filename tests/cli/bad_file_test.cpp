@@ -68,6 +68,26 @@ const std::vector<BadInput> places = {
 INSTANTIATE_TEST_SUITE_P(Toml, BadFile, testing::ValuesIn(toml_files), name_of);
 INSTANTIATE_TEST_SUITE_P(Place, BadFile, testing::ValuesIn(places), name_of);
 
+// A file's name or a column's becomes a label, and labels are JSON.
+TEST(BadFileAlone, ATextThatIsNotUtf8IsRefusedAtOnce) {
+  const Scratch scratch;
+  write_bytes(scratch / "\xff.csv", "x,y\n1,a\n2,b\n");
+  const std::set<std::string> before = names_in(scratch.path());
+  const std::vector<std::vector<std::string>> wrong = {{"--env", "csv:\xff.csv", "--label", "y"},
+                                                       {"--env", "csv:a.csv", "--label", "\xff"},
+                                                       {"--env", "csv:a.csv", "--set-env", "csv.drop=\xff"}};
+  for (const auto& words : wrong) {
+    for (const std::vector<std::string>& where : {{"--out", "run"}, std::vector<std::string>{"--json"}}) {
+      const Outcome outcome =
+          pits(joined(joined({"run", "--agent", "lin-ts"}, words), where), {.directory = scratch.path()});
+      expect_one_clear_line(outcome, bad, {"\xEF\xBF\xBD", "is not UTF-8"});
+      EXPECT_EQ(names_in(scratch.path()), before);
+    }
+  }
+  write_bytes(scratch / "sweep.toml", "agents = [\"lin-ts\"]\nenvironments = [\"csv:\xff.csv\"]\n");
+  expect_one_clear_line(pits({"run", "--config", (scratch / "sweep.toml").string()}), bad, {"sweep.toml:2", "TOML"});
+}
+
 // The page that cannot be written is found before hours of work.
 TEST(BadFileAlone, AnUnwritablePageIsRefusedAtOnce) {
   const auto start = std::chrono::steady_clock::now();

@@ -61,6 +61,18 @@ void check_distinct(const std::vector<std::string>& specs, std::string_view what
   }
 }
 
+// Labels and values become JSON, on the run's page and in its files.
+void check_utf8(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    try {
+      (void)nlohmann::json(text).dump();
+    } catch (const nlohmann::json::type_error&) {
+      const std::string shown = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      throw bad_input("{} is not UTF-8; rename the file or the column, or convert the text to UTF-8", shown);
+    }
+  }
+}
+
 template <class Named>
 nlohmann::ordered_json resolved_specs(const std::vector<Named>& things) {
   auto list = nlohmann::ordered_json::array();
@@ -128,6 +140,7 @@ Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues, Untried
   if (config.agents.empty()) throw bad_input("no agent given: --agent NAME; 'pits list agents' shows them");
   if (config.environments.empty())
     throw bad_input("no environment given: --env NAME; 'pits list environments' shows them");
+  for (const auto* texts : {&config.agents, &config.environments, &config.set, &config.set_env}) check_utf8(*texts);
   check_distinct(config.agents, "agent");
   check_distinct(config.environments, "environment");
   for (const std::string& text : config.agents) {
