@@ -46,6 +46,27 @@ TEST_F(Reproduce, WritesPageTablesFiguresAndRuns) {
   }
 }
 
+TEST_F(Reproduce, ARunAndAReproductionDoNotMix) {
+  const std::vector<std::string> run = words_of("run --agent uniform --env wheel --steps 9 --out");
+  ASSERT_EQ(reproduce("out", "--only ablation " + small).exit_code, 0);
+  const std::string page = bytes_of(scratch_ / "out/report.html");
+  for (const char* resume : {"--json", "--resume"}) {
+    const Outcome outcome = pits(joined(run, {(scratch_ / "out").string(), resume}));
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_NE(outcome.err.find("holds a reproduction; choose another --out"), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(bytes_of(scratch_ / "out/report.html"), page);
+  EXPECT_FALSE(fs::exists(scratch_ / "out/cells"));
+
+  ASSERT_EQ(pits(joined(run, {(scratch_ / "run").string()})).exit_code, 0);
+  for (const std::string resume : {"", "--resume "}) {
+    const Outcome outcome = reproduce("run", resume + "--only ablation " + small);
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_NE(outcome.err.find("holds a run of pits run; choose another --out"), std::string::npos) << outcome.err;
+  }
+  EXPECT_FALSE(fs::exists(scratch_ / "run/ablation"));
+}
+
 TEST_F(Reproduce, ResumeAndReportGiveTheSameFiles) {
   ASSERT_EQ(reproduce("out", "--only ablation " + small).exit_code, 0);
   const std::string table = bytes_of(scratch_ / "out/tables/ablation-regret.txt");

@@ -62,6 +62,9 @@ void open_directories(std::vector<Work>& list, const ReproduceOptions& options, 
   if (!options.resume && std::filesystem::exists(std::filesystem::path(options.out) / "reproduction.json")) {
     throw bad_input("'{}' already holds a reproduction; --resume goes on with it or adds to it", options.out);
   }
+  if (std::filesystem::exists(std::filesystem::path(options.out) / "run.json")) {
+    throw bad_input("'{}' holds a run of pits run; choose another --out", options.out);
+  }
   for (Work& work : list) {
     const std::filesystem::path path = std::filesystem::path(options.out) / work.section.id;
     work.directory = options.resume ? RunDirectory::resume(path, *work.plan, origin)

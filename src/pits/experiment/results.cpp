@@ -63,6 +63,9 @@ std::unique_ptr<RunDirectory> RunDirectory::create(const fs::path& path, const P
 
 std::unique_ptr<RunDirectory> RunDirectory::resume(const fs::path& path, const Plan& plan, const Json& origin) {
   if (fs::exists(path) && !fs::is_directory(path)) throw bad_input("'{}' is not a directory", path.string());
+  if (fs::exists(path / "reproduction.json")) {
+    throw bad_input("'{}' holds a reproduction; choose another --out", path.string());
+  }
   std::unique_ptr<RunDirectory> run(new RunDirectory(path, plan));
   create_directories_or_throw(path / "cells");
   create_directories_or_throw(path / "timings");
