@@ -57,6 +57,23 @@ TEST(BadUsageAlone, AnEmptyWordIsNoName) {
   expect_one_clear_line(pits({"run", "--agent", "", "--env", "linear"}), bad_data_or_config, {"''", "name"});
 }
 
+TEST(BadUsageAlone, AnEmptyWordIsNoPlace) {
+  const Scratch scratch;
+  const std::set<std::string> before = names_in(scratch.path());
+  const auto expect = [&](const std::string& words, const std::string& option) {
+    const Outcome outcome = pits(joined(words_of(words), {option, ""}), {.directory = scratch.path()});
+    expect_one_clear_line(outcome, wrong_usage, {option + " is empty"});
+    EXPECT_EQ(names_in(scratch.path()), before);
+  };
+  for (const char* option : {"--out", "--config", "--data-dir", "--label"}) {
+    expect("run --agent uniform --env wheel --steps 5", option);
+  }
+  expect("reproduce --only ablation --steps 5", "--out");
+  expect("reproduce --only ablation --steps 5 --out here", "--data-dir");
+  expect("sample --iterations 1", "--out");
+  expect("data list", "--data-dir");
+}
+
 // An unset variable of a shell: --steps "$STEPS".
 TEST(BadUsageAlone, AnEmptyWordIsNoNumber) {
   for (const char* option : {"--steps", "--realizations", "--seed", "--threads"}) {

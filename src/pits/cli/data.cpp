@@ -221,7 +221,7 @@ int fetch(const DataOptions& options) {
 CLI::App* add_command(CLI::App& data, const char* name, const char* text, DataOptions& options) {
   auto* command = data.add_subcommand(name, text);
   command->add_option("names", options.names, "data sets (default: all)");
-  command->add_option("--data-dir", options.data_dir, "look here before $PITS_DATA and the cache (~/.cache/pits)");
+  add_text(*command, "--data-dir", options.data_dir, "look here before $PITS_DATA and the cache (~/.cache/pits)");
   return command;
 }
 
@@ -236,7 +236,7 @@ std::function<int()> add_data(CLI::App& app) {
   lists->add_flag("--json", options->json, "one JSON object a line");
   lists->footer("Example:\n  pits data list mushroom");
   auto* fetches = add_command(*data, "fetch", "Download what is not here into --data-dir or the cache", *options);
-  fetches->add_option("--from", options->from, "a mirror's address, in place of the public homes");
+  add_text(*fetches, "--from", options->from, "a mirror's address, in place of the public homes");
   add_whole(*fetches, "--stall-timeout", options->stall_timeout, "seconds without a byte until the next try (30)");
   fetches->footer("Example:\n  pits data fetch mushroom statlog");
   auto* checks = add_command(*data, "check", "Verify every file that is here, or all of the named sets", *options);

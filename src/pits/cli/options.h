@@ -37,4 +37,13 @@ CLI::Option* add_whole(CLI::App& command, const std::string& name, Into& into, c
   return command.add_option_function<std::string>(name, set, text)->type_name("INT");
 }
 
+// An option for text that is never empty: an empty word is a shell's variable that was not set.
+inline CLI::Option* add_text(CLI::App& command, const std::string& name, std::string& into, const std::string& text) {
+  const auto set = [&into, name](const std::string& word) {
+    if (word.empty()) throw CLI::ValidationError(fmt::format("{} is empty: it needs a value", name));
+    into = word;
+  };
+  return command.add_option_function<std::string>(name, set, text);
+}
+
 }  // namespace pits::cli

@@ -3,6 +3,7 @@
 
 #include "pits/cli/commands.h"
 #include "pits/cli/execute.h"
+#include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/report/run_report.h"
 
@@ -42,7 +43,7 @@ int report(const ReportOptions& options) {
 std::function<int()> add_report(CLI::App& app) {
   auto* command = app.add_subcommand("report", "Write the page of a run directory again and print its table");
   auto options = std::make_shared<ReportOptions>();
-  command->add_option("directory", options->directory, "directory of pits run --out or pits reproduce --out")
+  add_text(*command, "directory", options->directory, "directory of pits run --out or pits reproduce --out")
       ->required();
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
   command->footer("Example:\n  pits report runs/linear");

@@ -157,7 +157,7 @@ int reproduce(const ReproduceOptions& options, const Words& words, Executor& exe
 std::function<int()> add_reproduce(CLI::App& app, const Words& words, Executor& executor) {
   auto* command = app.add_subcommand("reproduce", "Run the paper's benchmark: every table and figure on one page");
   auto options = std::make_shared<ReproduceOptions>();
-  command->add_option("--out", options->out, "directory for the page, tables, figures and runs")->required();
+  add_text(*command, "--out", options->out, "directory for the page, tables, figures and runs")->required();
   command->add_flag("--quick", options->quick, "3 realizations instead of 50: minutes instead of hours");
   add_whole(*command, "--realizations", options->realizations, "independent repetitions R (default 50)");
   command
@@ -170,7 +170,7 @@ std::function<int()> add_reproduce(CLI::App& app, const Words& words, Executor& 
   add_device_options(*command, options->device);
   add_whole(*command, "--threads", options->threads,
             "threads (default 0: all of the machine); under mpirun, of each rank");
-  command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
+  add_text(*command, "--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
   command->add_flag("--resume", options->resume, "go on with what is in --out, or start it");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the tables");
   command->footer("Example:\n  pits reproduce --quick --only ablation --out runs/paper");

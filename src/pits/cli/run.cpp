@@ -120,17 +120,17 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
       "--feedback", options->feedback,
       "played or all: whose rewards agents learn after a round, that of the action played (default) or those of all "
       "actions (full information)");
-  command->add_option("--probe", options->probe,
-                      "posterior: also compare posteriors with the exact one (linear problems)");
+  add_text(*command, "--probe", options->probe,
+           "posterior: also compare posteriors with the exact one (linear problems)");
   command->add_flag("--diagnostics", options->diagnostics,
                     "also report the health of particles: how they differ, what keeps them apart, whether rewards fall "
                     "where they predict them (docs/diagnostics.md)");
-  command->add_option("--label", options->label, "column to guess of --env csv:FILE, by name or number from 1");
-  command->add_option("--categorical", options->categorical,
-                      "its categorical columns: auto, none, or names joined by +");
-  command->add_option("--config", options->config_file, "TOML file (docs/experiments.md); options override it");
-  command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
-  command->add_option("--out", options->out, "run directory for results, curves and the page");
+  add_text(*command, "--label", options->label, "column to guess of --env csv:FILE, by name or number from 1");
+  add_text(*command, "--categorical", options->categorical,
+           "its categorical columns: auto, none, or names joined by +");
+  add_text(*command, "--config", options->config_file, "TOML file (docs/experiments.md); options override it");
+  add_text(*command, "--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
+  add_text(*command, "--out", options->out, "run directory for results, curves and the page");
   command->add_flag("--resume", options->resume, "go on with the run in --out, or start it");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
   command->footer(
