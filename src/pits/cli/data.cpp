@@ -155,8 +155,7 @@ class DownloadProgress {
 };
 
 // The file, verified, where it already is, an accepted part too; nothing where it must be fetched.
-std::optional<Path> already_here(const DataFile& file, const std::string& data_dir) {
-  const auto found = locate_data_file(file, data_dir);
+std::optional<Path> already_here(const DataFile& file, const std::optional<Path>& found) {
   if (!found) return std::nullopt;
   try {
     const Content content = check_content(file, *found, found->string(), [](std::string_view) {});
@@ -172,12 +171,14 @@ std::optional<Path> already_here(const DataFile& file, const std::string& data_d
 bool fetch_file(const DataSet& set, const DataFile& file, const DataOptions& options) {
   const Path directory = options.data_dir.empty() ? data_cache() : Path(options.data_dir);
   if (directory.empty()) throw bad_input("no place to fetch to: give --data-dir DIR, or set HOME");
-  if (const auto here = already_here(file, options.data_dir)) {
+  // A place that was named is to be filled; else what runs would find anyway is enough.
+  const auto before = options.data_dir.empty() ? locate_data_file(file, "") : locate_in(directory, file);
+  if (const auto here = already_here(file, before)) {
     fmt::print("{}: already here: {}\n", set.name, here->string());
     return true;
   }
   const Path target = directory / file.name;
-  if (const auto before = locate_data_file(file, options.data_dir); before && *before != target) {
+  if (before && *before != target) {
     throw bad_input("'{}' is damaged and comes before '{}' in the search order: remove it", before->string(),
                     target.string());
   }

@@ -151,16 +151,21 @@ std::vector<std::filesystem::path> data_directories(const std::string& data_dir)
   return directories;
 }
 
-std::optional<std::filesystem::path> locate_data_file(const DataFile& file, const std::string& data_dir) {
+std::optional<std::filesystem::path> locate_in(const std::filesystem::path& directory, const DataFile& file) {
   std::vector<std::string> names = {file.name};
   names.insert(names.end(), file.names.begin(), file.names.end());
-  for (const std::filesystem::path& directory : data_directories(data_dir)) {
-    for (const std::string& name : names) {
-      for (const char* packed : {"", ".gz", ".xz", ".zip", ".Z"}) {
-        const std::filesystem::path path = directory / (name + packed);
-        if (std::filesystem::exists(path)) return path;
-      }
+  for (const std::string& name : names) {
+    for (const char* packed : {"", ".gz", ".xz", ".zip", ".Z"}) {
+      const std::filesystem::path path = directory / (name + packed);
+      if (std::filesystem::exists(path)) return path;
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::filesystem::path> locate_data_file(const DataFile& file, const std::string& data_dir) {
+  for (const std::filesystem::path& directory : data_directories(data_dir)) {
+    if (const auto path = locate_in(directory, file)) return path;
   }
   return std::nullopt;
 }
