@@ -68,6 +68,29 @@ const std::vector<BadInput> places = {
 INSTANTIATE_TEST_SUITE_P(Toml, BadFile, testing::ValuesIn(toml_files), name_of);
 INSTANTIATE_TEST_SUITE_P(Place, BadFile, testing::ValuesIn(places), name_of);
 
+const std::string sweep =
+    "agents = [\"lin-ts\", \"pi-ts\"]\nenvironments = [\"linear\", \"wheel\"]\nsteps = 5\nrealizations = 1\n"
+    "[set.pi-ts]\nparticles = 5\n[set-env]\ndelta = 0.9\n";
+
+TEST(Sweep, SettingsGoWithTheAgentsAndProblemsThatAreReplaced) {
+  const Scratch scratch;
+  write_bytes(scratch / "sweep.toml", sweep);
+  const std::vector<std::string> words = {"run", "--config", (scratch / "sweep.toml").string(), "--json"};
+  for (const char* more : {"--agent lin-ts", "--env linear", "--agent uniform --env linear", "--agent lin-ucb"}) {
+    EXPECT_EQ(pits(joined(words, words_of(more))).exit_code, 0) << more;
+  }
+}
+
+TEST(Sweep, SettingsThatNameNothingStayErrors) {
+  const Scratch scratch;
+  write_bytes(scratch / "sweep.toml", sweep + "[set.lin-ucb]\nalpha = 1\n");
+  const std::vector<std::string> words = {"run", "--config", (scratch / "sweep.toml").string()};
+  expect_one_clear_line(pits(joined(words, words_of("--agent lin-ts"))), bad, {"'lin-ucb'", "Known: lin-ts"});
+  write_bytes(scratch / "sweep.toml", sweep);
+  expect_one_clear_line(pits(joined(words, words_of("--agent lin-ts --set pi-ts.particles=5"))), bad,
+                        {"'pi-ts'", "Known: lin-ts"});
+}
+
 // A file's name or a column's becomes a label, and labels are JSON.
 TEST(BadFileAlone, ATextThatIsNotUtf8IsRefusedAtOnce) {
   const Scratch scratch;

@@ -26,12 +26,38 @@ struct RunOptions {
   bool diagnostics = false;
 };
 
+// Whether a setting, "name.field=value" or "field=value", is of one of the things that the specs name.
+template <class Product, class Setup>
+bool applies(const std::string& setting, const std::vector<Entry<Product, Setup>>& catalogue, std::string_view what,
+             const std::vector<std::string>& specs) {
+  const std::string target = parse_assignment(setting).first;
+  const std::size_t dot = target.find('.');
+  return std::ranges::any_of(specs, [&](const std::string& text) {
+    const Spec spec = parse_spec(text);
+    return dot == std::string::npos ? find_recipe(catalogue, what, spec)->fields().has(target)
+                                    : target.substr(0, dot) == spec.name;
+  });
+}
+
+// The command line's list in place of the file's, whose settings for what is no longer asked for go with it.
+template <class Product, class Setup>
+void replace(std::vector<std::string>& specs, const std::vector<std::string>& wanted,
+             const std::vector<Entry<Product, Setup>>& catalogue, std::string_view what,
+             std::vector<std::string>& settings) {
+  if (wanted.empty()) return;
+  std::erase_if(settings, [&](const std::string& setting) {
+    return applies(setting, catalogue, what, specs) && !applies(setting, catalogue, what, wanted);
+  });
+  specs = wanted;
+}
+
 // The file first, then what the command line says.
 ExperimentConfig merged(const RunOptions& options) {
   ExperimentConfig config;
   if (!options.config_file.empty()) read_toml(options.config_file, config);
-  if (!options.agents.empty()) config.agents = options.agents;
-  if (!options.environments.empty()) config.environments = options.environments;
+  const Catalogues known;
+  replace(config.agents, options.agents, known.agents, "agent", config.set);
+  replace(config.environments, options.environments, known.environments, "environment", config.set_env);
   config.steps = options.steps.value_or(config.steps);
   config.realizations = options.realizations.value_or(config.realizations);
   config.seed = options.seed.value_or(config.seed);
