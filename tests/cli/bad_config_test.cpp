@@ -70,6 +70,8 @@ const std::vector<BadInput> combinations = {
     {"NoEnvironment", "run --agent lin-ts", bad, {"no environment given", "--env NAME", "pits list environments"}},
     {"AgentTwice", "run --agent lin-ts --agent lin-ts --env linear", bad, {"agent 'lin-ts'", "twice"}},
     {"EnvironmentTwice", "run --agent lin-ts --env wheel --env wheel", bad, {"environment 'wheel'", "twice"}},
+    {"FieldTwice", "run --agent pi-ts,particles=5,particles=6 --env linear", bad, {"gives particles twice"}},
+    {"ArgumentTwice", "run --agent lin-ts --env csv:a.csv,file=b.csv", bad, {"gives file twice"}},
     {"SpecWithoutEquals", "run --agent lin-ts,lambda --env linear", bad, {"'lambda'", "field=value"}},
     {"SetWithoutEquals",
      "run --agent lin-ts --env linear --set lin-ts.lambda",

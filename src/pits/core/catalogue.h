@@ -94,6 +94,9 @@ std::unique_ptr<Recipe<Product, Setup>> find_recipe(const std::vector<Entry<Prod
     auto recipe = entry.recipe(spec.preset.empty() && !presets.empty() ? presets.front() : spec.preset);
     if (has_argument) recipe->fields().set(entry.argument, spec.preset);
     for (const auto& [field, value] : spec.assignments) {
+      if (has_argument && field == entry.argument) {
+        throw bad_input("'{}' gives {} twice, before and after the comma; give it once", spec.text, field);
+      }
       try {
         recipe->fields().set(field, value);
       } catch (const Error& e) {
