@@ -5,6 +5,7 @@
 
 #include "pits/core/kernels.h"
 #include "pits/experiment/health_probe.h"
+#include "pits/experiment/json_words.h"
 #include "pits/experiment/posterior_probe.h"
 #include "pits/revision.h"
 #include "pits/version.h"
@@ -172,7 +173,7 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
     restore_fields(plan.environments_, resolved.at("environments"));
     return plan;
   } catch (const nlohmann::json::exception& e) {
-    throw bad_input("not the config of a run: {}", e.what());
+    throw bad_input("not the config of a run: {}", in_own_words(e));
   }
 }
 
