@@ -62,6 +62,8 @@ const std::vector<BadInput> places = {
     {"PageIsADirectory", "sample --iterations 1 --out DIR", bad, {"not a regular file"}},
     {"PageIsADevice", "sample --iterations 1 --out /dev/null", bad, {"'/dev/null'", "not a regular file"}},
     {"ReportOfNothing", "report DIR/absent", bad, {"absent", "run.json"}},
+    {"ReportOfAFile", "report DIR/config.toml", bad, {"config.toml' is a file", "directory"}, "# a file\n"},
+    {"DataVariable", "data list", bad, {"'/nowhere' of $PITS_DATA"}, "", {{"PITS_DATA", "/nowhere"}}},
     {"ReportWithoutRun", "report DIR", bad, {"holds no run.json"}},
 };
 

@@ -67,6 +67,18 @@ TEST_F(Reproduce, ARunAndAReproductionDoNotMix) {
   EXPECT_FALSE(fs::exists(scratch_ / "run/ablation"));
 }
 
+TEST_F(Reproduce, ReportSaysWhatFinishesIt) {
+  ASSERT_EQ(reproduce("out", "--only ablation " + small).exit_code, 0);
+  const fs::path file = scratch_ / "out/reproduction.json";
+  write_bytes(file, "{");
+  const Outcome damaged = pits({"report", (scratch_ / "out").string()});
+  EXPECT_NE(damaged.err.find("is damaged: it is no JSON at byte 2; remove it"), std::string::npos) << damaged.err;
+  fs::remove(file);  // written at the end
+  const Outcome unfinished = pits({"report", (scratch_ / "out").string()});
+  EXPECT_EQ(unfinished.exit_code, 3);
+  EXPECT_NE(unfinished.err.find("with --resume finishes it"), std::string::npos) << unfinished.err;
+}
+
 TEST_F(Reproduce, ResumeAndReportGiveTheSameFiles) {
   ASSERT_EQ(reproduce("out", "--only ablation " + small).exit_code, 0);
   const std::string table = bytes_of(scratch_ / "out/tables/ablation-regret.txt");

@@ -1,6 +1,8 @@
 // pits report: the table and the page of a run directory, again.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pits/cli/commands.h"
 #include "pits/cli/execute.h"
 #include "pits/cli/options.h"
@@ -22,9 +24,24 @@ int report_reproduction(const std::filesystem::path& path, bool json) {
   return 0;
 }
 
+// It has sections, but no reproduction.json yet.
+bool is_interrupted_reproduction(const std::filesystem::path& path) {
+  return std::ranges::any_of(paper_sections(), [&](const Section& section) {
+    return std::filesystem::exists(path / section.id / "run.json") &&
+           read_origin(path / section.id).command.starts_with("pits reproduce ");
+  });
+}
+
 int report(const ReportOptions& options) {
   const std::filesystem::path path = options.directory;
   if (std::filesystem::exists(path / "reproduction.json")) return report_reproduction(path, options.json);
+  if (std::filesystem::is_regular_file(path)) {
+    throw bad_input("'{}' is a file: give the directory that holds it", path.string());
+  }
+  if (is_interrupted_reproduction(path)) {
+    throw bad_input("'{}' holds a reproduction that is not finished; the same pits reproduce with --resume finishes it",
+                    path.string());
+  }
   if (!std::filesystem::exists(path / "run.json")) throw bad_input("'{}' holds no run.json", path.string());
   const Plan plan = read_plan(path);
   const std::vector<SummaryRow> rows = finished_rows(path, plan);

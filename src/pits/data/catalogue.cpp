@@ -142,11 +142,14 @@ std::filesystem::path data_cache() {
 
 std::vector<std::filesystem::path> data_directories(const std::string& data_dir) {
   std::vector<std::filesystem::path> directories;
-  for (const std::string& asked : {data_dir, variable("PITS_DATA")}) {
-    if (asked.empty()) continue;
-    if (!std::filesystem::is_directory(asked)) throw bad_input("the data directory '{}' does not exist", asked);
+  const auto add = [&](const std::string& asked, std::string_view source) {
+    if (asked.empty()) return;
+    if (!std::filesystem::is_directory(asked))
+      throw bad_input("the data directory '{}'{} does not exist", asked, source);
     directories.emplace_back(asked);
-  }
+  };
+  add(data_dir, "");
+  add(variable("PITS_DATA"), " of $PITS_DATA");
   if (const std::filesystem::path cache = data_cache(); !cache.empty()) directories.push_back(cache);
   return directories;
 }
