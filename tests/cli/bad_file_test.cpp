@@ -120,6 +120,15 @@ TEST(BadFileAlone, AnUnwritablePageIsRefusedAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
+// A file that may not grow stands for the disk.
+TEST(BadFileAlone, AFullDiskUnderARunDirectoryIsAFailure) {
+  const Scratch scratch;
+  const std::vector<std::string> limited = {"/bin/bash", "-c", "trap '' XFSZ; ulimit -f 4; exec \"$@\"", "bash"};
+  const std::string words = "run --agent uniform --env wheel --steps 5 --realizations 1 --out ";
+  expect_one_clear_line(pits(words_of(words + (scratch / "run").string()), {.through = limited}), failed_while_working,
+                        {"cannot write", "report.html"});
+}
+
 TEST(BadFileAlone, AFullDiskIsAFailure) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
   const Scratch scratch;

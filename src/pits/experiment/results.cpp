@@ -108,8 +108,12 @@ fs::path RunDirectory::timing_file(std::size_t cell) const {
 }
 
 void RunDirectory::put(std::size_t cell, const Trajectory& trajectory) {
-  write_file_atomically(timing_file(cell), Json({{"cell", cell}, {"seconds", trajectory.seconds}}).dump() + "\n");
-  write_file_atomically(cell_file(cell), to_json(plan_, cell, trajectory).dump() + "\n");
+  try {
+    write_file_atomically(timing_file(cell), Json({{"cell", cell}, {"seconds", trajectory.seconds}}).dump() + "\n");
+    write_file_atomically(cell_file(cell), to_json(plan_, cell, trajectory).dump() + "\n");
+  } catch (const Error& e) {  // the directory was there when the run began
+    throw failed("{}", e.what());
+  }
   finished_[cell] = 1;
 }
 
