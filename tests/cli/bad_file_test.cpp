@@ -62,17 +62,71 @@ const std::vector<BadInput> places = {
     {"PageIsADirectory", "sample --iterations 1 --out DIR", bad, {"not a regular file"}},
     {"PageIsADevice", "sample --iterations 1 --out /dev/null", bad, {"'/dev/null'", "not a regular file"}},
     {"ReportOfNothing", "report DIR/absent", bad, {"absent", "run.json"}},
+    {"ReportOfAFile", "report DIR/config.toml", bad, {"config.toml' is a file", "directory"}, "# a file\n"},
+    {"DataVariable", "data list", bad, {"'/nowhere' of $PITS_DATA"}, "", {{"PITS_DATA", "/nowhere"}}},
     {"ReportWithoutRun", "report DIR", bad, {"holds no run.json"}},
 };
 
 INSTANTIATE_TEST_SUITE_P(Toml, BadFile, testing::ValuesIn(toml_files), name_of);
 INSTANTIATE_TEST_SUITE_P(Place, BadFile, testing::ValuesIn(places), name_of);
 
+const std::string sweep =
+    "agents = [\"lin-ts\", \"pi-ts\"]\nenvironments = [\"linear\", \"wheel\"]\nsteps = 5\nrealizations = 1\n"
+    "[set.pi-ts]\nparticles = 5\n[set-env]\ndelta = 0.9\n";
+
+TEST(Sweep, SettingsGoWithTheAgentsAndProblemsThatAreReplaced) {
+  const Scratch scratch;
+  write_bytes(scratch / "sweep.toml", sweep);
+  const std::vector<std::string> words = {"run", "--config", (scratch / "sweep.toml").string(), "--json"};
+  for (const char* more : {"--agent lin-ts", "--env linear", "--agent uniform --env linear", "--agent lin-ucb"}) {
+    EXPECT_EQ(pits(joined(words, words_of(more))).exit_code, 0) << more;
+  }
+}
+
+TEST(Sweep, SettingsThatNameNothingStayErrors) {
+  const Scratch scratch;
+  write_bytes(scratch / "sweep.toml", sweep + "[set.lin-ucb]\nalpha = 1\n");
+  const std::vector<std::string> words = {"run", "--config", (scratch / "sweep.toml").string()};
+  expect_one_clear_line(pits(joined(words, words_of("--agent lin-ts"))), bad, {"'lin-ucb'", "Known: lin-ts"});
+  write_bytes(scratch / "sweep.toml", sweep);
+  expect_one_clear_line(pits(joined(words, words_of("--agent lin-ts --set pi-ts.particles=5"))), bad,
+                        {"'pi-ts'", "Known: lin-ts"});
+}
+
+// A file's name or a column's becomes a label, and labels are JSON.
+TEST(BadFileAlone, ATextThatIsNotUtf8IsRefusedAtOnce) {
+  const Scratch scratch;
+  write_bytes(scratch / "\xff.csv", "x,y\n1,a\n2,b\n");
+  const std::set<std::string> before = names_in(scratch.path());
+  const std::vector<std::vector<std::string>> wrong = {{"--env", "csv:\xff.csv", "--label", "y"},
+                                                       {"--env", "csv:a.csv", "--label", "\xff"},
+                                                       {"--env", "csv:a.csv", "--set-env", "csv.drop=\xff"}};
+  for (const auto& words : wrong) {
+    for (const std::vector<std::string>& where : {{"--out", "run"}, std::vector<std::string>{"--json"}}) {
+      const Outcome outcome =
+          pits(joined(joined({"run", "--agent", "lin-ts"}, words), where), {.directory = scratch.path()});
+      expect_one_clear_line(outcome, bad, {"\xEF\xBF\xBD", "is not UTF-8"});
+      EXPECT_EQ(names_in(scratch.path()), before);
+    }
+  }
+  write_bytes(scratch / "sweep.toml", "agents = [\"lin-ts\"]\nenvironments = [\"csv:\xff.csv\"]\n");
+  expect_one_clear_line(pits({"run", "--config", (scratch / "sweep.toml").string()}), bad, {"sweep.toml:2", "TOML"});
+}
+
 // The page that cannot be written is found before hours of work.
 TEST(BadFileAlone, AnUnwritablePageIsRefusedAtOnce) {
   const auto start = std::chrono::steady_clock::now();
   expect_one_clear_line(pits({"sample", "--iterations", "100000000", "--out", "/proc/page.html"}), bad, {"page.html"});
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+// A file that may not grow stands for the disk.
+TEST(BadFileAlone, AFullDiskUnderARunDirectoryIsAFailure) {
+  const Scratch scratch;
+  const std::vector<std::string> limited = {"/bin/bash", "-c", "trap '' XFSZ; ulimit -f 4; exec \"$@\"", "bash"};
+  const std::string words = "run --agent uniform --env wheel --steps 5 --realizations 1 --out ";
+  expect_one_clear_line(pits(words_of(words + (scratch / "run").string()), {.through = limited}), failed_while_working,
+                        {"cannot write", "report.html"});
 }
 
 TEST(BadFileAlone, AFullDiskIsAFailure) {

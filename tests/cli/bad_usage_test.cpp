@@ -27,7 +27,19 @@ const std::vector<BadInput> cases = {
     {"StepsNoNumber", "run --agent lin-ts --env linear --steps abc", wrong_usage, {"--steps = abc", "whole number"}},
     {"StepsNotWhole", "run --agent lin-ts --env linear --steps 1.5", wrong_usage, {"--steps = 1.5", "whole number"}},
     {"StepsWithUnit", "run --agent lin-ts --env linear --steps 10k", wrong_usage, {"--steps = 10k", "whole number"}},
-    {"StepsTwice", "run --agent lin-ts --env linear --steps 5 --steps 6", wrong_usage, {"--steps"}},
+    {"StepsTwice", "run --agent lin-ts --env linear --steps 5 --steps 6", wrong_usage, {"--steps is given twice"}},
+    {"StepsOctal", "run --agent lin-ts --env linear --steps 010", wrong_usage, {"--steps = 010", "decimal"}},
+    {"StepsHexadecimal", "run --agent lin-ts --env linear --steps 0x10", wrong_usage, {"--steps = 0x10", "decimal"}},
+    {"SeedTooLarge",
+     "run --agent lin-ts --env linear --seed 99999999999999999999",
+     wrong_usage,
+     {"--seed = 99999999999999999999", "to 9223372036854775807"}},
+    {"SeedTooLow", "run --agent lin-ts --env linear --seed -99999999999999999999", wrong_usage, {"from -9223"}},
+    {"SampleSeedTooLarge", "sample --seed 99999999999999999999", wrong_usage, {"--seed", "to 9223372036854775807"}},
+    {"ParticlesOctal", "sample --particles 010", wrong_usage, {"--particles = 010", "decimal"}},
+    {"ReproduceStepsOctal", "reproduce --out DIR/out --steps 010", wrong_usage, {"--steps = 010", "decimal"}},
+    {"StallTimeoutTooLarge", "data fetch --stall-timeout 9999999999", wrong_usage, {"--stall-timeout", "2147483647"}},
+    {"FlagWithAWord", "run --agent lin-ts --env linear --json=maybe", wrong_usage, {"--json = maybe is a flag"}},
     {"SeedNoNumber", "run --agent lin-ts --env linear --seed today", wrong_usage, {"--seed = today", "whole number"}},
     {"ThreadsNoNumber", "run --agent lin-ts --env linear --threads all", wrong_usage, {"--threads", "whole number"}},
     {"IterationsNoNumber", "sample --iterations many", wrong_usage, {"--iterations = many", "whole number"}},
@@ -43,6 +55,32 @@ TEST(BadUsageAlone, NoSubcommandIsToldWhichThereAre) {
 
 TEST(BadUsageAlone, AnEmptyWordIsNoName) {
   expect_one_clear_line(pits({"run", "--agent", "", "--env", "linear"}), bad_data_or_config, {"''", "name"});
+}
+
+TEST(BadUsageAlone, AnEmptyWordIsNoPlace) {
+  const Scratch scratch;
+  const std::set<std::string> before = names_in(scratch.path());
+  const auto expect = [&](const std::string& words, const std::string& option) {
+    const Outcome outcome = pits(joined(words_of(words), {option, ""}), {.directory = scratch.path()});
+    expect_one_clear_line(outcome, wrong_usage, {option + " is empty"});
+    EXPECT_EQ(names_in(scratch.path()), before);
+  };
+  for (const char* option : {"--out", "--config", "--data-dir", "--label"}) {
+    expect("run --agent uniform --env wheel --steps 5", option);
+  }
+  expect("reproduce --only ablation --steps 5", "--out");
+  expect("reproduce --only ablation --steps 5 --out here", "--data-dir");
+  expect("sample --iterations 1", "--out");
+  expect("data list", "--data-dir");
+}
+
+// An unset variable of a shell: --steps "$STEPS".
+TEST(BadUsageAlone, AnEmptyWordIsNoNumber) {
+  for (const char* option : {"--steps", "--realizations", "--seed", "--threads"}) {
+    expect_one_clear_line(pits({"run", "--agent", "uniform", "--env", "wheel", option, ""}), wrong_usage,
+                          {std::string(option) + " = ''", "whole number"});
+  }
+  expect_one_clear_line(pits({"sample", "--iterations", ""}), wrong_usage, {"--iterations = ''", "whole number"});
 }
 
 }  // namespace

@@ -169,6 +169,21 @@ TEST_F(RealData, FetchOfWrongContentFailsAndKeepsNothing) {
   EXPECT_EQ(test::names_in(cache_ / "pits"), std::set<std::string>{".lock"});
 }
 
+TEST_F(RealData, FetchFillsTheDirectoryThatItIsGiven) {
+  const Server server(served_.path(), "ok");
+  const Scratch given;
+  const auto fetch_into = [&](const std::filesystem::path& directory) {
+    return test::pits(
+        {"data", "fetch", "mushroom", "--from", server.address(), "--data-dir", directory.string()},
+        {.environment = {{"PITS_DATA", served_.path()}, {"XDG_CACHE_HOME", cache_.path()}, {"no_proxy", "*"}}});
+  };
+  const Outcome first = fetch_into(given.path());
+  EXPECT_EQ(first.out, "mushroom: " + (given / mushroom).string() + "\n") << first.err;
+  EXPECT_EQ(test::bytes_of(given / mushroom), test::bytes_of(served_ / mushroom));
+  EXPECT_EQ(fetch_into(given.path()).out, "mushroom: already here: " + (given / mushroom).string() + "\n");
+  EXPECT_EQ(server.requests().size(), 1U);
+}
+
 TEST_F(RealData, FetchReplacesADamagedFile) {
   std::filesystem::create_directory(cache_ / "pits");
   test::write_bytes(cached(mushroom), "damaged");

@@ -46,6 +46,39 @@ TEST_F(Reproduce, WritesPageTablesFiguresAndRuns) {
   }
 }
 
+TEST_F(Reproduce, ARunAndAReproductionDoNotMix) {
+  const std::vector<std::string> run = words_of("run --agent uniform --env wheel --steps 9 --out");
+  ASSERT_EQ(reproduce("out", "--only ablation " + small).exit_code, 0);
+  const std::string page = bytes_of(scratch_ / "out/report.html");
+  for (const char* resume : {"--json", "--resume"}) {
+    const Outcome outcome = pits(joined(run, {(scratch_ / "out").string(), resume}));
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_NE(outcome.err.find("holds a reproduction; choose another --out"), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(bytes_of(scratch_ / "out/report.html"), page);
+  EXPECT_FALSE(fs::exists(scratch_ / "out/cells"));
+
+  ASSERT_EQ(pits(joined(run, {(scratch_ / "run").string()})).exit_code, 0);
+  for (const std::string resume : {"", "--resume "}) {
+    const Outcome outcome = reproduce("run", resume + "--only ablation " + small);
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_NE(outcome.err.find("holds a run of pits run; choose another --out"), std::string::npos) << outcome.err;
+  }
+  EXPECT_FALSE(fs::exists(scratch_ / "run/ablation"));
+}
+
+TEST_F(Reproduce, ReportSaysWhatFinishesIt) {
+  ASSERT_EQ(reproduce("out", "--only ablation " + small).exit_code, 0);
+  const fs::path file = scratch_ / "out/reproduction.json";
+  write_bytes(file, "{");
+  const Outcome damaged = pits({"report", (scratch_ / "out").string()});
+  EXPECT_NE(damaged.err.find("is damaged: it is no JSON at byte 2; remove it"), std::string::npos) << damaged.err;
+  fs::remove(file);  // written at the end
+  const Outcome unfinished = pits({"report", (scratch_ / "out").string()});
+  EXPECT_EQ(unfinished.exit_code, 3);
+  EXPECT_NE(unfinished.err.find("with --resume finishes it"), std::string::npos) << unfinished.err;
+}
+
 TEST_F(Reproduce, ResumeAndReportGiveTheSameFiles) {
   ASSERT_EQ(reproduce("out", "--only ablation " + small).exit_code, 0);
   const std::string table = bytes_of(scratch_ / "out/tables/ablation-regret.txt");

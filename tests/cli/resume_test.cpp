@@ -118,6 +118,21 @@ TEST_F(Resume, ReportKnowsWhatSetAddedToALabel) {
   EXPECT_EQ(report.exit_code, 0) << report.err;
 }
 
+TEST_F(Resume, DamageIsSaidInOurOwnWords) {
+  const auto damaged = [&](const std::string& file) {
+    const std::string whole = bytes_of(directory / file);
+    write_bytes(directory / file, whole.substr(0, 9));
+    const Outcome outcome = file == "origin.json" ? pits({"report", directory.string()}) : run("--resume");
+    write_bytes(directory / file, whole);
+    EXPECT_EQ(outcome.err.find("json.exception"), std::string::npos) << outcome.err;
+    return outcome;
+  };
+  expect_refused(damaged("run.json"), {"run.json' is damaged: it is no JSON at byte 10; remove it"});
+  expect_refused(damaged("origin.json"), {"origin.json' is damaged: it is no JSON at byte 10; write {\"command\""});
+  expect_refused(damaged("cells/000001.json"), {"000001.json' is damaged: it is no JSON at byte 10; remove it"});
+  expect_refused(damaged("timings/000001.json"), {"000001.json' is damaged: it is no JSON at byte 10; remove it"});
+}
+
 TEST_F(Resume, APlaceThatIsNotUtf8IsAPlace) {
   const std::string odd = (scratch / "run-\xff").string();
   const Outcome outcome = pits({"run", "--agent", "uniform", "--env", "wheel", "--steps", "9", "--out", odd});

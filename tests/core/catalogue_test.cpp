@@ -105,7 +105,7 @@ TEST(Catalogue, TheFirstPresetIsTheDefaultAndAssignmentsComeOnTop) {
 
 TEST(Catalogue, ErrorsNameTheThingAndWhatWouldBeRight) {
   EXPECT_EQ(error_of("sup"), "unknown dish 'sup'; did you mean 'soup'? Known: soup, stew, broth");
-  EXPECT_EQ(error_of("soup:salt"), "unknown dish 'soup': preset 'salt'; did you mean 'salty'? Known: mild, salty");
+  EXPECT_EQ(error_of("soup:salt"), "dish 'soup': unknown preset 'salt'; did you mean 'salty'? Known: mild, salty");
   EXPECT_EQ(error_of("broth:salty"), "dish 'broth' has no presets, so not 'salty'");
   EXPECT_EQ(error_of("soup,spoons=-1"), "dish 'soup': spoons: must be at least 0, not -1");
   EXPECT_EQ(error_of("soup,spons=1"), "dish 'soup': unknown field 'spons'; did you mean 'spoons'? Known: spoons");

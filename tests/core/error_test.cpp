@@ -22,5 +22,12 @@ TEST(Error, UnknownNameDoesNotSuggestWhatIsFar) {
   EXPECT_EQ(message.find("did you mean"), std::string::npos) << message;
 }
 
+TEST(Error, UnknownNameOfOneLetterSuggestsNothing) {
+  for (const char* name : {"x", ""}) {
+    const std::string message = unknown_name("column", name, {"y", "ab"}).what();
+    EXPECT_EQ(message.find("did you mean"), std::string::npos) << message;
+  }
+}
+
 }  // namespace
 }  // namespace pits

@@ -236,7 +236,7 @@ TEST(Checked, RefusesBadValuesOfConfigsMadeInCode) {
   expect_unchecked({.heat = nan}, "heat: must be above 0 and at most 1, not nan");
   expect_unchecked({.salt = std::numeric_limits<float>::infinity()}, "salt: must be at least 0 and at most 2, not inf");
   expect_unchecked({.layers = {5, 0}}, "layers: must be at least 1, not 0");
-  expect_unchecked({.weights = {1.0, infinity}}, "weights: must be above 0, not inf");
+  expect_unchecked({.weights = {1.0, infinity}}, "weights: must be above 0 and finite, not inf");
 }
 
 TEST(Checked, GivesAGoodConfigBackUnchanged) {

@@ -132,10 +132,11 @@ TEST_F(CsvTable, RewardsAreFoundByNameOrAtTheEnd) {
   const auto last = rewards("1,2,3\n4,5,6\n", 2);
   EXPECT_EQ(dense(*last), (Dense{{1}, {4}}));
   EXPECT_EQ(last->rewards, (std::vector<double>{2, 3, 5, 6}));
+  expect_mentions(rewards_error("a,b\n1,2\n", 99), {"has 2 columns", "actions must be from 2 to 2, not 99"});
   expect_mentions(rewards_error("a,b\n1,2\n", 0), {"0 of 2 columns", "reward_*", "actions=K"});
   expect_mentions(rewards_error("a,reward_b\n1,2\n", 0), {"1 of 2 columns"});
   expect_mentions(rewards_error("1,2,3\n", 3), {"no column for the context"});
-  expect_mentions(rewards_error("1,2,3\n", 5), {"3 of 3 columns"});
+  expect_mentions(rewards_error("1,2,3\n", 5), {"has 3 columns", "actions must be from 2 to 3, not 5"});
   expect_mentions(rewards_error("x,reward_a,reward_b\n1,2,?\n", 0), {"line 2", "'reward_b' has no value"});
   expect_mentions(rewards_error("x,reward_a,reward_b\n1,2,much\n", 0), {"line 2", "column 3", "'much'"});
 }

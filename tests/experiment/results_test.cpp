@@ -81,14 +81,14 @@ TEST(RunDirectory, RemembersConfigAndOrigin) {
   const Scratch scratch;
   const Plan plan(small());
   RunDirectory::create(scratch / "run", plan, origin);
-  EXPECT_EQ(read_json_file(scratch / "run/run.json"), plan.resolved());
-  EXPECT_EQ(read_json_file(scratch / "run/origin.json"), origin);
+  EXPECT_EQ(read_resolved(scratch / "run"), plan.resolved());
+  EXPECT_EQ(read_json_file(scratch / "run/origin.json", ""), origin);
 }
 
 TEST(RunDirectory, AcceptsACommandThatIsNotUtf8) {
   const Scratch scratch;
   RunDirectory::create(scratch / "run", Plan(small()), {{"command", "pits --out \xff"}, {"machine", ""}});
-  EXPECT_EQ(read_json_file(scratch / "run/origin.json")["command"], "pits --out \xEF\xBF\xBD");
+  EXPECT_EQ(read_json_file(scratch / "run/origin.json", "")["command"], "pits --out \xEF\xBF\xBD");
 }
 
 TEST(RunDirectory, CreatesOnlyWhereThereIsNoRun) {

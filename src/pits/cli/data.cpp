@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pits/cli/commands.h"
+#include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/core/error.h"
 #include "pits/core/files.h"
@@ -154,8 +155,7 @@ class DownloadProgress {
 };
 
 // The file, verified, where it already is, an accepted part too; nothing where it must be fetched.
-std::optional<Path> already_here(const DataFile& file, const std::string& data_dir) {
-  const auto found = locate_data_file(file, data_dir);
+std::optional<Path> already_here(const DataFile& file, const std::optional<Path>& found) {
   if (!found) return std::nullopt;
   try {
     const Content content = check_content(file, *found, found->string(), [](std::string_view) {});
@@ -171,12 +171,14 @@ std::optional<Path> already_here(const DataFile& file, const std::string& data_d
 bool fetch_file(const DataSet& set, const DataFile& file, const DataOptions& options) {
   const Path directory = options.data_dir.empty() ? data_cache() : Path(options.data_dir);
   if (directory.empty()) throw bad_input("no place to fetch to: give --data-dir DIR, or set HOME");
-  if (const auto here = already_here(file, options.data_dir)) {
+  // A place that was named is to be filled; else what runs would find anyway is enough.
+  const auto before = options.data_dir.empty() ? locate_data_file(file, "") : locate_in(directory, file);
+  if (const auto here = already_here(file, before)) {
     fmt::print("{}: already here: {}\n", set.name, here->string());
     return true;
   }
   const Path target = directory / file.name;
-  if (const auto before = locate_data_file(file, options.data_dir); before && *before != target) {
+  if (before && *before != target) {
     throw bad_input("'{}' is damaged and comes before '{}' in the search order: remove it", before->string(),
                     target.string());
   }
@@ -220,7 +222,7 @@ int fetch(const DataOptions& options) {
 CLI::App* add_command(CLI::App& data, const char* name, const char* text, DataOptions& options) {
   auto* command = data.add_subcommand(name, text);
   command->add_option("names", options.names, "data sets (default: all)");
-  command->add_option("--data-dir", options.data_dir, "look here before $PITS_DATA and the cache (~/.cache/pits)");
+  add_text(*command, "--data-dir", options.data_dir, "look here before $PITS_DATA and the cache (~/.cache/pits)");
   return command;
 }
 
@@ -235,8 +237,8 @@ std::function<int()> add_data(CLI::App& app) {
   lists->add_flag("--json", options->json, "one JSON object a line");
   lists->footer("Example:\n  pits data list mushroom");
   auto* fetches = add_command(*data, "fetch", "Download what is not here into --data-dir or the cache", *options);
-  fetches->add_option("--from", options->from, "a mirror's address, in place of the public homes");
-  fetches->add_option("--stall-timeout", options->stall_timeout, "seconds without a byte until the next try (30)");
+  add_text(*fetches, "--from", options->from, "a mirror's address, in place of the public homes");
+  add_whole(*fetches, "--stall-timeout", options->stall_timeout, "seconds without a byte until the next try (30)");
   fetches->footer("Example:\n  pits data fetch mushroom statlog");
   auto* checks = add_command(*data, "check", "Verify every file that is here, or all of the named sets", *options);
   checks->add_flag("--json", options->json, "one JSON object a line");

@@ -1,8 +1,11 @@
 // pits report: the table and the page of a run directory, again.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pits/cli/commands.h"
 #include "pits/cli/execute.h"
+#include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/report/run_report.h"
 
@@ -21,9 +24,24 @@ int report_reproduction(const std::filesystem::path& path, bool json) {
   return 0;
 }
 
+// It has sections, but no reproduction.json yet.
+bool is_interrupted_reproduction(const std::filesystem::path& path) {
+  return std::ranges::any_of(paper_sections(), [&](const Section& section) {
+    return std::filesystem::exists(path / section.id / "run.json") &&
+           read_origin(path / section.id).command.starts_with("pits reproduce ");
+  });
+}
+
 int report(const ReportOptions& options) {
   const std::filesystem::path path = options.directory;
   if (std::filesystem::exists(path / "reproduction.json")) return report_reproduction(path, options.json);
+  if (std::filesystem::is_regular_file(path)) {
+    throw bad_input("'{}' is a file: give the directory that holds it", path.string());
+  }
+  if (is_interrupted_reproduction(path)) {
+    throw bad_input("'{}' holds a reproduction that is not finished; the same pits reproduce with --resume finishes it",
+                    path.string());
+  }
   if (!std::filesystem::exists(path / "run.json")) throw bad_input("'{}' holds no run.json", path.string());
   const Plan plan = read_plan(path);
   const std::vector<SummaryRow> rows = finished_rows(path, plan);
@@ -42,7 +60,7 @@ int report(const ReportOptions& options) {
 std::function<int()> add_report(CLI::App& app) {
   auto* command = app.add_subcommand("report", "Write the page of a run directory again and print its table");
   auto options = std::make_shared<ReportOptions>();
-  command->add_option("directory", options->directory, "directory of pits run --out or pits reproduce --out")
+  add_text(*command, "directory", options->directory, "directory of pits run --out or pits reproduce --out")
       ->required();
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
   command->footer("Example:\n  pits report runs/linear");

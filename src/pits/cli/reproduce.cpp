@@ -4,6 +4,7 @@
 #include "pits/cli/commands.h"
 #include "pits/cli/device.h"
 #include "pits/cli/execute.h"
+#include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/core/machine.h"
 #include "pits/report/figures.h"
@@ -60,6 +61,9 @@ std::vector<Work> make_plans(std::vector<Section> sections, const ReproduceConfi
 void open_directories(std::vector<Work>& list, const ReproduceOptions& options, const nlohmann::ordered_json& origin) {
   if (!options.resume && std::filesystem::exists(std::filesystem::path(options.out) / "reproduction.json")) {
     throw bad_input("'{}' already holds a reproduction; --resume goes on with it or adds to it", options.out);
+  }
+  if (std::filesystem::exists(std::filesystem::path(options.out) / "run.json")) {
+    throw bad_input("'{}' holds a run of pits run; choose another --out", options.out);
   }
   for (Work& work : list) {
     const std::filesystem::path path = std::filesystem::path(options.out) / work.section.id;
@@ -153,20 +157,20 @@ int reproduce(const ReproduceOptions& options, const Words& words, Executor& exe
 std::function<int()> add_reproduce(CLI::App& app, const Words& words, Executor& executor) {
   auto* command = app.add_subcommand("reproduce", "Run the paper's benchmark: every table and figure on one page");
   auto options = std::make_shared<ReproduceOptions>();
-  command->add_option("--out", options->out, "directory for the page, tables, figures and runs")->required();
+  add_text(*command, "--out", options->out, "directory for the page, tables, figures and runs")->required();
   command->add_flag("--quick", options->quick, "3 realizations instead of 50: minutes instead of hours");
-  command->add_option("--realizations", options->realizations, "independent repetitions R (default 50)");
+  add_whole(*command, "--realizations", options->realizations, "independent repetitions R (default 50)");
   command
       ->add_option("--only", options->only,
                    "some of it: table, box, curves, ablation, linear, posterior, wheel, or problems such as statlog; "
                    "repeat, or separate by commas")
       ->allow_extra_args(false);
-  command->add_option("--steps", options->steps, "rounds T (default 2000)");
-  command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
+  add_whole(*command, "--steps", options->steps, "rounds T (default 2000)");
+  add_whole(*command, "--seed", options->seed, "seed of every random draw (default 0)");
   add_device_options(*command, options->device);
-  command->add_option("--threads", options->threads,
-                      "threads (default 0: all of the machine); under mpirun, of each rank");
-  command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
+  add_whole(*command, "--threads", options->threads,
+            "threads (default 0: all of the machine); under mpirun, of each rank");
+  add_text(*command, "--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
   command->add_flag("--resume", options->resume, "go on with what is in --out, or start it");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the tables");
   command->footer("Example:\n  pits reproduce --quick --only ablation --out runs/paper");

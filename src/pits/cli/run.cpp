@@ -4,6 +4,7 @@
 #include "pits/cli/commands.h"
 #include "pits/cli/device.h"
 #include "pits/cli/execute.h"
+#include "pits/cli/options.h"
 #include "pits/cli/toml_config.h"
 #include "pits/core/machine.h"
 #include "pits/report/run_report.h"
@@ -25,12 +26,38 @@ struct RunOptions {
   bool diagnostics = false;
 };
 
+// Whether a setting, "name.field=value" or "field=value", is of one of the things that the specs name.
+template <class Product, class Setup>
+bool applies(const std::string& setting, const std::vector<Entry<Product, Setup>>& catalogue, std::string_view what,
+             const std::vector<std::string>& specs) {
+  const std::string target = parse_assignment(setting).first;
+  const std::size_t dot = target.find('.');
+  return std::ranges::any_of(specs, [&](const std::string& text) {
+    const Spec spec = parse_spec(text);
+    return dot == std::string::npos ? find_recipe(catalogue, what, spec)->fields().has(target)
+                                    : target.substr(0, dot) == spec.name;
+  });
+}
+
+// The command line's list in place of the file's, whose settings for what is no longer asked for go with it.
+template <class Product, class Setup>
+void replace(std::vector<std::string>& specs, const std::vector<std::string>& wanted,
+             const std::vector<Entry<Product, Setup>>& catalogue, std::string_view what,
+             std::vector<std::string>& settings) {
+  if (wanted.empty()) return;
+  std::erase_if(settings, [&](const std::string& setting) {
+    return applies(setting, catalogue, what, specs) && !applies(setting, catalogue, what, wanted);
+  });
+  specs = wanted;
+}
+
 // The file first, then what the command line says.
 ExperimentConfig merged(const RunOptions& options) {
   ExperimentConfig config;
   if (!options.config_file.empty()) read_toml(options.config_file, config);
-  if (!options.agents.empty()) config.agents = options.agents;
-  if (!options.environments.empty()) config.environments = options.environments;
+  const Catalogues known;
+  replace(config.agents, options.agents, known.agents, "agent", config.set);
+  replace(config.environments, options.environments, known.environments, "environment", config.set_env);
   config.steps = options.steps.value_or(config.steps);
   config.realizations = options.realizations.value_or(config.realizations);
   config.seed = options.seed.value_or(config.seed);
@@ -107,11 +134,11 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
   };
   many("--agent", options->agents, "NAME[:PRESET][,field=value...]; repeat for more agents");
   many("--env", options->environments, "NAME[:PRESET][,field=value...]; repeat for more environments");
-  command->add_option("--steps", options->steps, "rounds T (default 2000)");
-  command->add_option("--realizations", options->realizations, "independent repetitions R (default 10)");
-  command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
-  command->add_option("--threads", options->threads,
-                      "threads (default 0: all of the machine); under mpirun, of each rank");
+  add_whole(*command, "--steps", options->steps, "rounds T (default 2000)");
+  add_whole(*command, "--realizations", options->realizations, "independent repetitions R (default 10)");
+  add_whole(*command, "--seed", options->seed, "seed of every random draw (default 0)");
+  add_whole(*command, "--threads", options->threads,
+            "threads (default 0: all of the machine); under mpirun, of each rank");
   add_device_options(*command, options->device);
   many("--set", options->set, "AGENT.field=value for every agent of that name");
   many("--set-env", options->set_env, "field=value for the environments that have it, or ENV.field=value");
@@ -119,17 +146,17 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
       "--feedback", options->feedback,
       "played or all: whose rewards agents learn after a round, that of the action played (default) or those of all "
       "actions (full information)");
-  command->add_option("--probe", options->probe,
-                      "posterior: also compare posteriors with the exact one (linear problems)");
+  add_text(*command, "--probe", options->probe,
+           "posterior: also compare posteriors with the exact one (linear problems)");
   command->add_flag("--diagnostics", options->diagnostics,
                     "also report the health of particles: how they differ, what keeps them apart, whether rewards fall "
                     "where they predict them (docs/diagnostics.md)");
-  command->add_option("--label", options->label, "column to guess of --env csv:FILE, by name or number from 1");
-  command->add_option("--categorical", options->categorical,
-                      "its categorical columns: auto, none, or names joined by +");
-  command->add_option("--config", options->config_file, "TOML file (docs/experiments.md); options override it");
-  command->add_option("--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
-  command->add_option("--out", options->out, "run directory for results, curves and the page");
+  add_text(*command, "--label", options->label, "column to guess of --env csv:FILE, by name or number from 1");
+  add_text(*command, "--categorical", options->categorical,
+           "its categorical columns: auto, none, or names joined by +");
+  add_text(*command, "--config", options->config_file, "TOML file (docs/experiments.md); options override it");
+  add_text(*command, "--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
+  add_text(*command, "--out", options->out, "run directory for results, curves and the page");
   command->add_flag("--resume", options->resume, "go on with the run in --out, or start it");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
   command->footer(

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "pits/cli/commands.h"
+#include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/core/catalogue.h"
 #include "pits/core/files.h"
@@ -61,14 +62,14 @@ int sample(const SampleOptions& options, const Words& words) {
 std::function<int()> add_sample(CLI::App& app, const Words& words) {
   auto* command = app.add_subcommand("sample", "Approximate a known density with particles and measure how well");
   auto options = std::make_shared<SampleOptions>();
-  command->add_option("--target", options->target, "density; 'pits list targets' shows them (default banana)");
-  command->add_option("--flow", options->flow, "flow; 'pits list flows' shows them (default svgd)");
-  command->add_option("--particles", options->particles, "number of particles M (default 100)");
-  command->add_option("--iterations", options->iterations, "steps of the flow (default 1000)");
-  command->add_option("--seed", options->seed, "seed of every random draw (default 0)");
+  add_text(*command, "--target", options->target, "density; 'pits list targets' shows them (default banana)");
+  add_text(*command, "--flow", options->flow, "flow; 'pits list flows' shows them (default svgd)");
+  add_whole(*command, "--particles", options->particles, "number of particles M (default 100)");
+  add_whole(*command, "--iterations", options->iterations, "steps of the flow (default 1000)");
+  add_whole(*command, "--seed", options->seed, "seed of every random draw (default 0)");
   command->add_option("--set", options->set, "field=value of the flow or the optimiser; repeat for more")
       ->allow_extra_args(false);
-  command->add_option("--out", options->out, "page to write (default pits-sample-TARGET-FLOW.html)");
+  add_text(*command, "--out", options->out, "page to write (default pits-sample-TARGET-FLOW.html)");
   command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
   command->footer("Example:\n  pits sample --target banana --flow blob --particles 100");
   return [options, words] { return sample(*options, words); };

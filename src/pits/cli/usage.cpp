@@ -44,7 +44,10 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   } else if (!known.empty()) {
     message = fmt::format("a subcommand is needed: {}", fmt::join(known, ", "));
   } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
-    message = message.substr(message.find(": ") + 2) + " must be a whole number";  // "--steps = abc"
+    const std::string given = message.substr(message.find(": ") + 2);  // "--resume = maybe"
+    message = fmt::format("{} is a flag: it takes no value, or true or false", given);
+  } else if (message.find("At Most 1 required") != std::string::npos) {
+    message = message.substr(0, message.find(": ")) + " is given twice";
   } else if (message.ends_with(" missing")) {
     message = message.substr(0, message.find(": ")) + " needs a value";  // "--agent: 1 required TEXT missing"
   }

@@ -22,7 +22,11 @@ Spec parse_spec(std::string_view text) {
   if (spec.name.empty()) throw bad_input("'{}' must start with a name", text);
   for (std::size_t start = comma + 1; start <= text.size();) {
     const std::size_t end = std::min(text.find(',', start), text.size());
-    spec.assignments.push_back(parse_assignment(text.substr(start, end - start)));
+    const auto [field, value] = parse_assignment(text.substr(start, end - start));
+    for (const auto& [before, ignored] : spec.assignments) {
+      if (before == field) throw bad_input("'{}' gives {} twice; give it once", text, field);
+    }
+    spec.assignments.emplace_back(field, value);
     start = end + 1;
   }
   return spec;

@@ -89,11 +89,14 @@ std::unique_ptr<Recipe<Product, Setup>> find_recipe(const std::vector<Entry<Prod
     const bool has_argument = !entry.argument.empty() && !spec.preset.empty();
     if (!has_argument && !spec.preset.empty() && std::ranges::find(presets, spec.preset) == presets.end()) {
       if (presets.empty()) throw bad_input("{} '{}' has no presets, so not '{}'", what, spec.name, spec.preset);
-      throw unknown_name(std::string(what) + " '" + spec.name + "': preset", spec.preset, presets);
+      throw bad_input("{} '{}': {}", what, spec.name, unknown_name("preset", spec.preset, presets).what());
     }
     auto recipe = entry.recipe(spec.preset.empty() && !presets.empty() ? presets.front() : spec.preset);
     if (has_argument) recipe->fields().set(entry.argument, spec.preset);
     for (const auto& [field, value] : spec.assignments) {
+      if (has_argument && field == entry.argument) {
+        throw bad_input("'{}' gives {} twice, before and after the comma; give it once", spec.text, field);
+      }
       try {
         recipe->fields().set(field, value);
       } catch (const Error& e) {

@@ -22,13 +22,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// Near, with a letter in common: a name of one letter is one letter away from any other.
+bool is_like(std::string_view name, std::string_view known) {
+  const std::size_t distance = edit_distance(name, known);
+  return distance <= std::max<std::size_t>(2, known.size() / 3) && distance < std::min(name.size(), known.size());
+}
+
 }  // namespace
 
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   std::string message = fmt::format("unknown {} '{}'", what, name);
   const auto nearest =
       std::ranges::min_element(known, {}, [&](const std::string& k) { return edit_distance(name, k); });
-  if (nearest != known.end() && edit_distance(name, *nearest) <= std::max<std::size_t>(2, nearest->size() / 3)) {
+  if (nearest != known.end() && is_like(name, *nearest)) {
     message += fmt::format("; did you mean '{}'?", *nearest);
   } else {
     message += ".";

@@ -83,7 +83,9 @@ std::string format_value(const std::vector<int>& x) { return format_list(x); }
 std::string format_value(const std::vector<double>& x) { return format_list(x); }
 
 void check_value(double x, const Range& range) {
-  if (!range.admits(x)) throw bad_input("must be {}, not {}", range.describe(), x);
+  if (range.admits(x)) return;
+  const bool one_sided = std::isfinite(range.low) != std::isfinite(range.high);
+  throw bad_input("must be {}{}, not {}", range.describe(), one_sided && !std::isfinite(x) ? " and finite" : "", x);
 }
 
 void check_values(const std::vector<double>& xs, const Range& range) {

@@ -19,6 +19,11 @@ Error cannot(std::string_view verb, const std::filesystem::path& path) {
   return bad_input("cannot {} '{}': {}", verb, path.string(), std::strerror(errno));
 }
 
+// While working: a full disk, or a directory that is gone.
+Error lost(const std::filesystem::path& path) {
+  return failed("cannot write '{}': {}", path.string(), std::strerror(errno));
+}
+
 // A rename would replace a directory's or a device's name.
 void check_replaceable(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -92,14 +97,14 @@ void AtomicFile::write(std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = ::write(descriptor_, content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw cannot("write", target_);
+    if (written < 0) throw lost(target_);
     content.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
 void AtomicFile::finish() {
-  if (::fsync(descriptor_) != 0) throw cannot("write", target_);
-  if (::rename(path_.c_str(), target_.c_str()) != 0) throw cannot("write", target_);
+  if (::fsync(descriptor_) != 0) throw lost(target_);
+  if (::rename(path_.c_str(), target_.c_str()) != 0) throw lost(target_);
   complete_ = true;
 }
 

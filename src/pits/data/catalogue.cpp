@@ -142,25 +142,33 @@ std::filesystem::path data_cache() {
 
 std::vector<std::filesystem::path> data_directories(const std::string& data_dir) {
   std::vector<std::filesystem::path> directories;
-  for (const std::string& asked : {data_dir, variable("PITS_DATA")}) {
-    if (asked.empty()) continue;
-    if (!std::filesystem::is_directory(asked)) throw bad_input("the data directory '{}' does not exist", asked);
+  const auto add = [&](const std::string& asked, std::string_view source) {
+    if (asked.empty()) return;
+    if (!std::filesystem::is_directory(asked))
+      throw bad_input("the data directory '{}'{} does not exist", asked, source);
     directories.emplace_back(asked);
-  }
+  };
+  add(data_dir, "");
+  add(variable("PITS_DATA"), " of $PITS_DATA");
   if (const std::filesystem::path cache = data_cache(); !cache.empty()) directories.push_back(cache);
   return directories;
 }
 
-std::optional<std::filesystem::path> locate_data_file(const DataFile& file, const std::string& data_dir) {
+std::optional<std::filesystem::path> locate_in(const std::filesystem::path& directory, const DataFile& file) {
   std::vector<std::string> names = {file.name};
   names.insert(names.end(), file.names.begin(), file.names.end());
-  for (const std::filesystem::path& directory : data_directories(data_dir)) {
-    for (const std::string& name : names) {
-      for (const char* packed : {"", ".gz", ".xz", ".zip", ".Z"}) {
-        const std::filesystem::path path = directory / (name + packed);
-        if (std::filesystem::exists(path)) return path;
-      }
+  for (const std::string& name : names) {
+    for (const char* packed : {"", ".gz", ".xz", ".zip", ".Z"}) {
+      const std::filesystem::path path = directory / (name + packed);
+      if (std::filesystem::exists(path)) return path;
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::filesystem::path> locate_data_file(const DataFile& file, const std::string& data_dir) {
+  for (const std::filesystem::path& directory : data_directories(data_dir)) {
+    if (const auto path = locate_in(directory, file)) return path;
   }
   return std::nullopt;
 }

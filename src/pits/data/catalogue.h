@@ -47,7 +47,9 @@ std::filesystem::path data_cache();
 
 // The first place that has the file under one of its names, plain or with .gz, .xz, .zip or .Z behind.
 std::optional<std::filesystem::path> locate_data_file(const DataFile& file, const std::string& data_dir);
-// The same, but not found is an Error that names the address and where to put the file.
+// The same in one place only.
+std::optional<std::filesystem::path> locate_in(const std::filesystem::path& directory, const DataFile& file);
+// As locate_data_file, but not found is an Error that names the address and where to put the file.
 std::filesystem::path find_data_file(const DataSet& set, const DataFile& file, const std::string& data_dir);
 
 // The accepted content that `digest` is; anything else is an Error that names `where` it was read and the reason.

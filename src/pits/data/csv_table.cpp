@@ -105,7 +105,11 @@ Table load_rewards(const CsvTableConfig& config, std::size_t actions) {
     kinds[i] = ColumnKind::reward;
     ++found;
   }
-  if (found < 2 || found < actions) {
+  if (actions > 0 && (found < 2 || found < actions)) {
+    throw bad_input("'{}' has {} columns: actions must be from 2 to {}, not {}", config.file, columns, columns,
+                    actions);
+  }
+  if (found < 2) {
     throw bad_input("'{}' has {} of {} columns with rewards; name at least 2 reward_* or give actions=K", config.file,
                     found, columns);
   }

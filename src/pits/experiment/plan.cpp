@@ -5,6 +5,7 @@
 
 #include "pits/core/kernels.h"
 #include "pits/experiment/health_probe.h"
+#include "pits/experiment/json_words.h"
 #include "pits/experiment/posterior_probe.h"
 #include "pits/revision.h"
 #include "pits/version.h"
@@ -58,6 +59,18 @@ void check_distinct(const std::vector<std::string>& specs, std::string_view what
   std::set<std::string> seen;
   for (const std::string& spec : specs) {
     if (!seen.insert(spec).second) throw bad_input("{} '{}' is asked for twice", what, spec);
+  }
+}
+
+// Labels and values become JSON, on the run's page and in its files.
+void check_utf8(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    try {
+      (void)nlohmann::json(text).dump();
+    } catch (const nlohmann::json::type_error&) {
+      const std::string shown = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      throw bad_input("{} is not UTF-8; rename the file or the column, or convert the text to UTF-8", shown);
+    }
   }
 }
 
@@ -128,6 +141,7 @@ Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues, Untried
   if (config.agents.empty()) throw bad_input("no agent given: --agent NAME; 'pits list agents' shows them");
   if (config.environments.empty())
     throw bad_input("no environment given: --env NAME; 'pits list environments' shows them");
+  for (const auto* texts : {&config.agents, &config.environments, &config.set, &config.set_env}) check_utf8(*texts);
   check_distinct(config.agents, "agent");
   check_distinct(config.environments, "environment");
   for (const std::string& text : config.agents) {
@@ -159,7 +173,7 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
     restore_fields(plan.environments_, resolved.at("environments"));
     return plan;
   } catch (const nlohmann::json::exception& e) {
-    throw bad_input("not the config of a run: {}", e.what());
+    throw bad_input("not the config of a run: {}", in_own_words(e));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "pits/experiment/config_difference.h"
+#include "pits/experiment/json_words.h"
 #include "pits/experiment/npy.h"
 #include "pits/experiment/trajectory_json.h"
 
@@ -40,12 +41,16 @@ Trajectory from_json(const Plan& plan, std::size_t index, const Json& cell) {
 
 }  // namespace
 
-Json read_json_file(const fs::path& path) {
+Json read_json_file(const fs::path& path, std::string_view remedy) {
   try {
     return Json::parse(read_file(path));
   } catch (const Json::exception& e) {
-    throw bad_input("'{}' is damaged: {}", path.string(), e.what());
+    throw bad_input("'{}' is damaged: {}; {}", path.string(), in_own_words(e), remedy);
   }
+}
+
+Json read_resolved(const fs::path& directory) {
+  return read_json_file(directory / "run.json", "remove it and give the same command again, which computes all cells");
 }
 
 RunDirectory::RunDirectory(fs::path path, const Plan& plan)
@@ -63,6 +68,9 @@ std::unique_ptr<RunDirectory> RunDirectory::create(const fs::path& path, const P
 
 std::unique_ptr<RunDirectory> RunDirectory::resume(const fs::path& path, const Plan& plan, const Json& origin) {
   if (fs::exists(path) && !fs::is_directory(path)) throw bad_input("'{}' is not a directory", path.string());
+  if (fs::exists(path / "reproduction.json")) {
+    throw bad_input("'{}' holds a reproduction; choose another --out", path.string());
+  }
   std::unique_ptr<RunDirectory> run(new RunDirectory(path, plan));
   create_directories_or_throw(path / "cells");
   create_directories_or_throw(path / "timings");
@@ -72,7 +80,7 @@ std::unique_ptr<RunDirectory> RunDirectory::resume(const fs::path& path, const P
     write_file_atomically(path / "run.json", plan.resolved().dump(2) + "\n");
     return run;
   }
-  const std::string difference = first_difference(read_json_file(path / "run.json"), plan.resolved());
+  const std::string difference = first_difference(read_resolved(path), plan.resolved());
   if (!difference.empty()) {
     throw bad_input("'{}' holds a different run: {}; choose another --out", path.string(), difference);
   }
@@ -101,22 +109,27 @@ fs::path RunDirectory::timing_file(std::size_t cell) const {
 }
 
 void RunDirectory::put(std::size_t cell, const Trajectory& trajectory) {
-  write_file_atomically(timing_file(cell), Json({{"cell", cell}, {"seconds", trajectory.seconds}}).dump() + "\n");
-  write_file_atomically(cell_file(cell), to_json(plan_, cell, trajectory).dump() + "\n");
+  try {
+    write_file_atomically(timing_file(cell), Json({{"cell", cell}, {"seconds", trajectory.seconds}}).dump() + "\n");
+    write_file_atomically(cell_file(cell), to_json(plan_, cell, trajectory).dump() + "\n");
+  } catch (const Error& e) {  // the directory was there when the run began
+    throw failed("{}", e.what());
+  }
   finished_[cell] = 1;
 }
 
 Trajectory RunDirectory::get(std::size_t cell) const {
-  const auto damaged = [&](const std::exception& e) {
-    return bad_input("'{}' is damaged: {}; remove it to compute the cell again", cell_file(cell).string(), e.what());
+  const auto damaged = [&](const std::string& reason) {
+    return bad_input("'{}' is damaged: {}; remove it and --resume computes the cell again", cell_file(cell).string(),
+                     reason);
   };
   Trajectory trajectory;
   try {
     trajectory = from_json(plan_, cell, Json::parse(read_file(cell_file(cell))));
   } catch (const Json::exception& e) {
-    throw damaged(e);
+    throw damaged(in_own_words(e));
   } catch (const Error& e) {
-    throw damaged(e);
+    throw damaged(e.what());
   }
   trajectory.seconds = seconds_of(cell);
   return trajectory;
@@ -124,7 +137,7 @@ Trajectory RunDirectory::get(std::size_t cell) const {
 
 double RunDirectory::seconds_of(std::size_t cell) const {
   if (!fs::exists(timing_file(cell))) return std::numeric_limits<double>::quiet_NaN();
-  const Json timing = read_json_file(timing_file(cell));
+  const Json timing = read_json_file(timing_file(cell), "remove it to go on without its seconds");
   if (!timing.is_object() || !timing.contains("seconds") || !timing["seconds"].is_number()) {
     throw bad_input("'{}' is damaged: it has no seconds; remove it to go on without them", timing_file(cell).string());
   }

@@ -42,8 +42,10 @@ class MemoryResults : public Results {
   std::vector<std::optional<Trajectory>> kept_;
 };
 
-// The resolved config or the origin of a run directory.
-nlohmann::ordered_json read_json_file(const std::filesystem::path& path);
+// The resolved config or the origin of a run directory. An Error for a damaged file ends with the remedy.
+nlohmann::ordered_json read_json_file(const std::filesystem::path& path, std::string_view remedy);
+// run.json of a run directory.
+nlohmann::ordered_json read_resolved(const std::filesystem::path& directory);
 
 class RunDirectory : public Results {
  public:

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "pits/core/files.h"
+#include "pits/experiment/json_words.h"
 #include "pits/report/reproduction_report.h"
 #include "pits/version.h"
 
@@ -42,9 +43,10 @@ Section section_in(const Json& entry) {
 }
 
 Holdings read_holdings(const std::filesystem::path& file) {
-  const Json json = read_json_file(file);
-  const auto damaged = [&](const std::exception& e) {
-    return bad_input("'{}' is damaged: {}", file.string(), e.what());
+  constexpr std::string_view remedy = "remove it and 'pits reproduce' with --resume writes it again";
+  const Json json = read_json_file(file, remedy);
+  const auto damaged = [&](const std::string& reason) {
+    return bad_input("'{}' is damaged: {}; {}", file.string(), reason, remedy);
   };
   try {
     Holdings holdings;
@@ -56,9 +58,9 @@ Holdings read_holdings(const std::filesystem::path& file) {
     if (holdings.sections.empty()) throw bad_input("it names no section");
     return holdings;
   } catch (const Json::exception& e) {
-    throw damaged(e);
+    throw damaged(in_own_words(e));
   } catch (const Error& e) {
-    throw damaged(e);
+    throw damaged(e.what());
   }
 }
 
@@ -87,7 +89,7 @@ void add_holdings(const std::filesystem::path& directory, const std::vector<Sect
 
 Plan read_plan(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "run.json";
-  const auto resolved = read_json_file(file);
+  const auto resolved = read_resolved(directory);
   try {
     return Plan::from_resolved(resolved);
   } catch (const Error& e) {

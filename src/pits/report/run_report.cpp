@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pits/experiment/json_words.h"
 #include "pits/report/health_report.h"
 #include "pits/report/page.h"
 #include "pits/version.h"
@@ -110,11 +111,12 @@ TextTable cost_table(const Plan& plan, const std::vector<SummaryRow>& rows) {
 
 Origin read_origin(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "origin.json";
-  const Json origin = read_json_file(file);
+  constexpr std::string_view remedy = R"(write {"command": "", "machine": ""} into it to go on without them)";
+  const Json origin = read_json_file(file, remedy);
   try {
     return {.command = origin.at("command").get<std::string>(), .machine = origin.at("machine").get<std::string>()};
   } catch (const Json::exception& e) {
-    throw bad_input("'{}' is damaged: {}", file.string(), e.what());
+    throw bad_input("'{}' is damaged: {}; {}", file.string(), in_own_words(e), remedy);
   }
 }
 
