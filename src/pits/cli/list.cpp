@@ -107,7 +107,8 @@ std::function<int()> add_list(CLI::App& app) {
   auto* command = app.add_subcommand("list", "List agents, environments, flows or targets");
   auto options = std::make_shared<ListOptions>();
   command->add_option("kind", options->kind, "agents, environments, flows or targets")->required();
-  command->add_option("name", options->name, "one of them, NAME[:PRESET]: its fields and their values");
+  command->add_option("name", options->name,
+                      "one of them, NAME[:PRESET]: what it is, with its fields and their values where it has some");
   command->add_flag("--json", options->json, "one JSON object a line");
   command->footer("Example:\n  pits list agents\n  pits list agents pi-ts:released");
   return [options] { return list(*options); };

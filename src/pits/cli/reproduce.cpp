@@ -108,7 +108,10 @@ void draw_figures(const std::filesystem::path& out) {
   try {
     if (const auto browser = find_browser()) {
       const std::size_t count = export_figures(*browser, out / "report.html", out / "figures");
-      fmt::print(stderr, "{} figures as SVG and PNG: {}\n", count, std::filesystem::absolute(out / "figures").string());
+      const std::string where = std::filesystem::absolute(out / "figures").string();
+      if (count > 0)
+        fmt::print(stderr, "{} as SVG and PNG: {}\n", count == 1 ? "1 figure" : fmt::format("{} figures", count),
+                   where);
     } else {
       fmt::print(stderr, "No Chromium here: {}.\n", otherwise);
     }
