@@ -9,9 +9,9 @@ namespace pits::cuda {
 
 constexpr std::size_t later = 30;  // observations after the fit
 
-// Shapes whose sums take one pass and several, whose triangles fit into shared memory and do not (F = 227 and 211), with
-// and without contexts among the features, of no, one and two hidden layers; particles that share a set of regressions
-// in one block and several.
+// Shapes whose sums take one pass and several, whose triangles fit into shared memory and do not (F = 227 and 211),
+// with and without contexts among the features, of no, one and two hidden layers; particles that share a set of
+// regressions in one block and several.
 inline std::vector<Case> shapes() {
   std::vector<Case> list;
   const auto add = [&](std::string name, std::size_t d, std::size_t K, std::size_t G, std::vector<int> hidden,
