@@ -72,6 +72,34 @@ TEST(AloneLayers, ValuesAreTheCpus) {
   }
 }
 
+// Found in the units of a fit, used in others: of rewards that have come to differ three times as much.
+TEST(AloneLayers, TheNoiseOfATrainingIsTheCpus) {
+  for (const Case& c : shapes()) {
+    if (!c.config.last_layer.train_noise) continue;
+    Setting s(c, 3 * c.d + c.K);
+    add_signal(c, s);
+    const std::size_t fitted = c.seen - later;
+    const CpuLayers cpu(c, s, 0, fitted);
+    const Settings settings = settings_of(c);
+    AloneLayers alone(cpu, settings);
+    alone.fit(fitted);
+    const RewardUnits then = reward_units(cpu);
+    RewardUnits now = then;
+    now.sd *= 3.0;
+    for (const double own_sd : {1e-6, 0.05, 50.0}) {
+      std::vector<float> expected;
+      cpu.layers.training_noise(own_sd, then.sd / now.sd, expected);
+      for (std::size_t i = 0; i < cpu.particles(); ++i) {
+        const RegressionTotals* totals = alone.numbers.totals.data() + i * c.K;
+        const double raw =
+            in_raw_units(noise_variance(Alone(), settings.last_layer, totals, static_cast<int>(c.K)), then);
+        const float precision = training_precision(static_cast<float>(1.0 / (own_sd * own_sd)), raw, now);
+        EXPECT_NEAR(std::sqrt(precision) * expected[i], 1.0, 1e-4) << c.name;
+      }
+    }
+  }
+}
+
 TEST(AloneUnits, AreTheCpus) {
   for (const UnitsKind kind : {UnitsKind::raw, UnitsKind::standardised}) {
     constexpr std::size_t d = 3;

@@ -92,6 +92,15 @@ PITS_CARD_CALL double noise_variance(const Team& team, const LastLayerSettings& 
   return (s.noise_scale + team.lane_sum(misfit)) / (s.noise_shape + 0.5 * team.lane_sum(n));
 }
 
+// That of the networks' next training: in the rewards' own units, found in those of the last fit, and as 1/σ² in the
+// units that have settled since, where it is below the networks' own.
+PITS_CARD_CALL inline double in_raw_units(double variance, const RewardUnits& units) {
+  return units.sd * units.sd * variance;
+}
+PITS_CARD_CALL inline float training_precision(float own, double raw_variance, const RewardUnits& units) {
+  return fminf(own, static_cast<float>(units.sd * units.sd / raw_variance));
+}
+
 // κσ of an action; `shared` is the noise variance of all.
 PITS_CARD_CALL inline double spread(const LastLayerSettings& s, const RewardUnits& units,
                                     const RegressionTotals& totals, double shared) {

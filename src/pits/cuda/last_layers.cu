@@ -107,18 +107,16 @@ __global__ void __launch_bounds__(round_threads) others_kernel(const Group group
 // σ² of the particles in the rewards' own units. Blocks (particle of a realization), a warp each.
 __global__ void noise_kernel(const Group group, const LastLayers layers, double* out) {
   const Block team;
-  const double sd = group.reward_units[blockIdx.x / group.particles].sd;
   const RegressionTotals* totals = layers.regression(blockIdx.x, 0).totals;
   const double variance = noise_variance(team, layers.settings, totals, layers.actions);
-  if (team.thread == 0) out[blockIdx.x] = sd * sd * variance;
+  if (team.thread == 0) out[blockIdx.x] = in_raw_units(variance, group.reward_units[blockIdx.x / group.particles]);
 }
 
 // 1/σ² of the networks' likelihoods, in the units of now.
 __global__ void training_noise_kernel(const Group group, const double* variances, float* out) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= group.realizations * group.particles) return;
-  const double sd = group.reward_units[i / group.particles].sd;
-  out[i] = fminf(group.noise_precision, static_cast<float>(sd * sd / variances[i]));
+  out[i] = training_precision(group.noise_precision, variances[i], group.reward_units[i / group.particles]);
 }
 
 struct Counts {
