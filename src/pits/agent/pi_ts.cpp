@@ -98,12 +98,16 @@ PiTsConfig pi_ts_preset(std::string_view name) {
   return c;
 }
 
-// Of t observations, the weight of those that count.
-static double remembered(const ParticleConfig& c, std::uint64_t t) {
+namespace {
+
+// Of t observations, at most the weight of those that count.
+double remembered(const ParticleConfig& c, std::uint64_t t) {
   const auto all = static_cast<double>(t);
   if (c.capacity > 0) return std::min(all, static_cast<double>(c.capacity));
   return c.discount < 1.0 ? std::min(all, 1.0 / (1.0 - c.discount)) : all;
 }
+
+}  // namespace
 
 std::uint64_t training_interval(const PiTsConfig& c, std::uint64_t t) {
   const auto every = static_cast<std::uint64_t>(c.train_every), first = static_cast<std::uint64_t>(c.train_first);
