@@ -16,7 +16,7 @@ import numpy as np
 import pits
 
 BANDITS = {"lin-ts, d = 9, K = 7": lambda: pits.agents.LinTS(7, 9, propensity="none"),
-           "pi-ts, d = 9, K = 7, one particle decides": lambda: pits.PiTS(7, 9, propensity="none", disagreement=1),
+           "pi-ts, d = 9, K = 7, one particle decides": lambda: pits.PiTS(7, 9, propensity="none", mean_shrinkage=1),
            "pi-ts, d = 9, K = 7, M = 20, exact propensity": lambda: pits.PiTS(7, 9),
            "pi-ts, d = 54, K = 7, M = 20, exact propensity": lambda: pits.PiTS(7, 54)}
 

@@ -1,26 +1,30 @@
-# cmake --install: program, library, headers, and what find_package(pits) and pkg-config need.
+# cmake --install: program, libraries, headers, and what find_package(pits) and pkg-config need.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS pits RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS pits_library EXPORT pitsTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/pits DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "philox.h" EXCLUDE)
+  FILES_MATCHING PATTERN "*.h" PATTERN "bench" EXCLUDE PATTERN "cli" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "philox.h" EXCLUDE)
 install(FILES ${PROJECT_BINARY_DIR}/generated/pits/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pits)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pits)
-install(EXPORT pitsTargets NAMESPACE pits:: DESTINATION ${package_dir})
+foreach(name bandit experiment)
+  install(TARGETS pits_${name}_library EXPORT pits_${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT pits_${name} NAMESPACE pits:: DESTINATION ${package_dir} FILE pits_${name}.cmake)
+endforeach()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pitsConfig.cmake.in ${PROJECT_BINARY_DIR}/pitsConfig.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/pitsConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/pitsConfig.cmake ${PROJECT_BINARY_DIR}/pitsConfigVersion.cmake
   DESTINATION ${package_dir})
 
-# From the folder of pits.pc to the prefix, so that the installed tree can be moved.
+# From the folder of the .pc files to the prefix, so that the installed tree can be moved.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE pits_libdir)
 file(RELATIVE_PATH PITS_PREFIX_FROM_PC /${pits_libdir}/pkgconfig /)
 if(MPI_C_FOUND)
   set(PITS_PC_MPI " -lmpi")
 endif()
-configure_file(${CMAKE_CURRENT_LIST_DIR}/pits.pc.in ${PROJECT_BINARY_DIR}/pits.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/pits.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name bandit experiment)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/pits-${name}.pc.in ${PROJECT_BINARY_DIR}/pits-${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/pits-${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

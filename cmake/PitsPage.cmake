@@ -8,10 +8,10 @@ if(NOT PITS_PAGE)
     message(FATAL_ERROR "The report page needs node and npm (Debian: nodejs npm), or -DPITS_PAGE=FILE of a built page")
   endif()
   set(page ${PROJECT_BINARY_DIR}/web/page.html)
-  file(GLOB web_files RELATIVE ${PROJECT_SOURCE_DIR}/web CONFIGURE_DEPENDS
-    ${PROJECT_SOURCE_DIR}/web/*.json ${PROJECT_SOURCE_DIR}/web/*.mjs ${PROJECT_SOURCE_DIR}/web/src/*
-    ${PROJECT_SOURCE_DIR}/web/test/* ${PROJECT_SOURCE_DIR}/web/examples/*)
-  list(TRANSFORM web_files PREPEND ${PROJECT_SOURCE_DIR}/web/ OUTPUT_VARIABLE web_sources)
+  file(GLOB web_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/*.json ${PROJECT_SOURCE_DIR}/web/*.mjs)
+  file(GLOB_RECURSE web_folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/src/* ${PROJECT_SOURCE_DIR}/web/test/*
+    ${PROJECT_SOURCE_DIR}/web/examples/*)
+  list(APPEND web_sources ${web_folders})
   set(web_copy ${PROJECT_BINARY_DIR}/web/package)
   add_custom_command(OUTPUT ${web_copy}/node_modules/.package-lock.json
     COMMAND ${CMAKE_COMMAND} -E make_directory ${web_copy}

@@ -1,12 +1,13 @@
-// The unpacker (plain, gz, xz, zip, Z) and the CSV reader behind it.
-#include "pits/data/csv.h"
+// The unpacker (plain, gz, xz, zip, Z), the CSV reader behind it, and the tables of a user's file.
+#include "pits/data/read/csv.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "fuzz/rows_text.h"
 #include "fuzz/target.h"
-#include "pits/data/bytes.h"
+#include "pits/data/read/bytes.h"
+#include "pits/data/read/csv_table.h"
 
 namespace pits::fuzz {
 namespace {
@@ -40,11 +41,22 @@ std::string unpacked(std::string_view bytes) {
   return content;
 }
 
+// Any Error is fine; anything else reaches the driver.
+void make_tables(std::string_view content) {
+  const MemoryFile file(content);
+  const CsvTableConfig config{.file = file.path()};
+  for (const char* label : {"1", "kind"}) {
+    outcome_of([&] { return labelled_csv_table(config, label)->remark; });
+  }
+  for (const std::size_t actions : {0, 2}) outcome_of([&] { return rewards_csv_table(config, actions)->remark; });
+}
+
 }  // namespace
 
 bool reads(std::string_view bytes) {
   std::string content;
   if (!outcome_of([&] { return content = unpacked(bytes); }).read) return false;
+  make_tables(content);
   return reads_in_any_pieces(content, [&](std::size_t piece) {
     std::string rows;
     CsvReader reader("file", {}, append_to(rows));

@@ -1,5 +1,5 @@
 // The reader of NumPy's array files.
-#include "pits/data/npy.h"
+#include "pits/core/io/npy.h"
 
 #include "fuzz/target.h"
 

@@ -1,7 +1,7 @@
 // Rows of fields as one text: different rows, different texts.
 #pragma once
 
-#include "pits/data/text_rows.h"
+#include "pits/data/read/text_rows.h"
 
 namespace pits::fuzz {
 

@@ -1,4 +1,5 @@
-// One reader under test. csv.cpp, words.cpp and npy.cpp each define `reads`; libfuzzer.cpp and driver_test.cpp call it.
+// One reader under test. csv.cpp, words.cpp, npy.cpp and saved.cpp each define `reads`; libfuzzer.cpp and
+// driver_test.cpp call it.
 #pragma once
 
 #include <stdexcept>

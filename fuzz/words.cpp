@@ -1,5 +1,5 @@
 // The reader of fields between white space, and of the numbers in them.
-#include "pits/data/words.h"
+#include "pits/data/read/words.h"
 
 #include "fuzz/rows_text.h"
 #include "fuzz/target.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "pits/cuda/blas.cuh"
-#include "pits/cuda/device_array.cuh"
+#include "pits/cuda/device/blas.cuh"
+#include "pits/cuda/device/device_array.cuh"
 
 namespace pits::cuda {
 namespace {
@@ -16,7 +16,7 @@ __global__ void fill_kernel(float* x, std::size_t n) {
 
 }  // namespace
 
-double product_rate(int n, CardPrecision precision) {
+double product_rate(int n, GpuPrecision precision) {
   const std::size_t size = static_cast<std::size_t>(n) * n;
   const DeviceArray<float> a(size), b(size), c(size);
   fill_kernel<<<blocks_for(size, 256), 256>>>(a.data(), size);

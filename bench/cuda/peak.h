@@ -5,6 +5,6 @@
 namespace pits::cuda {
 
 // Operations a second of cuBLAS in a product of two n×n matrices.
-double product_rate(int n, CardPrecision precision);
+double product_rate(int n, GpuPrecision precision);
 
 }  // namespace pits::cuda

@@ -26,15 +26,23 @@ def line(done: int, total: int, elapsed: float, before: int = 0) -> str:
     return f"[{'#' * filled}{'.' * (30 - filled)}] {int(share * 100):3}%  {left} left"
 
 
-def _wanted(progress: Union[bool, None], stream: TextIO) -> bool:
+def _wanted(progress: Union[bool, None], stream: Optional[TextIO]) -> bool:
     if progress is None:
-        return stream.isatty() or "ipykernel" in sys.modules
+        return stream is not None and (stream.isatty() or "ipykernel" in sys.modules)
     return progress
 
 
+def _write(stream: Optional[TextIO], text: str) -> None:
+    """What cannot be written (a full disk, a closed stream) is dropped: no run ends for it."""
+    if stream is not None:
+        with contextlib.suppress(OSError, ValueError):
+            stream.write(text)
+            stream.flush()
+
+
 @contextlib.contextmanager
-def bar(progress: Union[bool, None, Show], stream: TextIO) -> Iterator[Optional[Show]]:
-    """show(done, total), or None where nothing is to be shown. The bar is taken away at the end."""
+def bar(progress: Union[bool, None, Show], stream: Optional[TextIO]) -> Iterator[Optional[Show]]:
+    """show(done, total), or None if nothing is to be shown. The bar is removed at the end."""
     if callable(progress):
         yield progress
         return
@@ -47,11 +55,9 @@ def bar(progress: Union[bool, None, Show], stream: TextIO) -> Iterator[Optional[
     def show(done: int, total: int) -> None:
         if not before:
             before.append(done)
-        stream.write("\r" + line(done, total, time.monotonic() - started, before[0]))
-        stream.flush()
+        _write(stream, "\r" + line(done, total, time.monotonic() - started, before[0]))
 
     try:
         yield show
     finally:
-        stream.write("\r" + " " * 60 + "\r")
-        stream.flush()
+        _write(stream, "\r" + " " * 60 + "\r")

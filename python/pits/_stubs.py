@@ -1,4 +1,4 @@
-"""Writes the type hints of what is made from the catalogues: agents.pyi, environments.pyi and flows.pyi.
+"""Writes the type hints of what is made from lists of fields: agents, environments, flows and experiment.
 
     python -m pits._stubs DIRECTORY
 
@@ -10,7 +10,7 @@ import pathlib
 import sys
 from typing import Any, Mapping, Sequence
 
-from . import _fields, _pits, agents, environments, flows
+from . import _fields, _pits, agents, environments, experiment, flows
 
 HEAD = '''"""Written by pits._stubs from the C++ lists of fields."""
 from typing import Any, Callable, Literal, NamedTuple, Optional, Sequence, Union
@@ -85,8 +85,22 @@ def flows_text() -> str:
     return text
 
 
+def experiment_text() -> str:
+    return HEAD + f'''import os
+from typing import Mapping
+from .result import Result
+Thing = Union[str, type, Callable[..., Any]]
+Things = Union[Thing, Sequence[Thing], Mapping[str, Thing]]
+FIELDS: list[Any]
+def run(agents: Things, envs: Things, *, threads: int = ...,
+        progress: Union[bool, None, Callable[[int, int], object]] = ...,
+        out: Union[str, os.PathLike[str], None] = ..., resume: bool = ...{keywords(experiment.FIELDS)}) -> Result: ...
+'''
+
+
 def main(directory: str) -> None:
-    for name, text in {"environments": environments_text(), "flows": flows_text(), "agents": agents_text()}.items():
+    for name, text in {"environments": environments_text(), "flows": flows_text(), "agents": agents_text(),
+                       "experiment": experiment_text()}.items():
         (pathlib.Path(directory) / f"{name}.pyi").write_text(text, encoding="utf-8")
 
 

@@ -1,8 +1,9 @@
-"""An agent in a product: decisions that wait for their rewards, propensities, save and load."""
+"""An agent for a product: numbered decisions, late rewards, propensities, save and load."""
 from __future__ import annotations
 
+import copyreg
 import os
-from typing import Any, ClassVar, Optional, TypeVar, Union
+from typing import Any, ClassVar, Mapping, Optional, TypeVar, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,15 +15,15 @@ Self = TypeVar("Self", bound="Bandit")
 
 
 class Bandit(_pits.Bandit):
-    """An agent of the catalogue with what a product needs around it.
+    """An agent of the catalogue, for use in a product.
 
-    agent is NAME[:PRESET][,field=value...]; keywords set further fields of the agent, or of the bandit: propensity,
-    propensity_draws, default_after, default_reward, and floor where the agent has none of its own. `pits.agents` has a
-    class for each agent.
+    agent is NAME[:PRESET][,field=value...]. Keywords set more fields of the agent or of the bandit: propensity,
+    propensity_draws, default_after, default_reward, and floor if the agent has no field of that name. `pits.agents` has
+    one class per agent.
 
     >>> bandit = Bandit("lin-ts", n_actions=2, n_features=1, seed=7)
     >>> first, second = bandit.decide([1.0]), bandit.decide([1.0])
-    >>> bandit.learn(second.id, 0.5), bandit.learn(second.id, 0.5)  # the second time it is no news
+    >>> bandit.learn(second.id, 0.5), bandit.learn(second.id, 0.5)  # the second reward of a decision is ignored
     (True, False)
     >>> bandit.pending
     1
@@ -46,7 +47,7 @@ class Bandit(_pits.Bandit):
 
     @property
     def bandit_config(self) -> dict[str, Any]:
-        """Every setting of the bandit around it: floor, propensity, default_after, ..."""
+        """Every setting of the bandit: floor, propensity, default_after, ..."""
         return _fields.values(self._bandit_config())
 
     def predict_proba(self, X: ArrayLike, allowed: Optional[ArrayLike] = None,
@@ -61,7 +62,7 @@ class Bandit(_pits.Bandit):
 
     def predict_proba_error(self, X: ArrayLike, allowed: Optional[ArrayLike] = None,
                             features: Optional[ArrayLike] = None) -> tuple[NDArray[np.float32], float]:
-        """The same with the largest standard error among them: 0 where they are exact."""
+        """The same, and the largest standard error of the probabilities: 0 if they are exact."""
         rows = np.asarray(X)
         one = rows.ndim == 1
         p, error = self._probabilities(rows[np.newaxis] if one else X, allowed, features)
@@ -69,7 +70,7 @@ class Bandit(_pits.Bandit):
 
     def partial_fit(self: Self, X: ArrayLike, actions: ArrayLike, rewards: ArrayLike,
                     features: Optional[ArrayLike] = None) -> Self:
-        """Learns rounds that somebody else decided, in order: contexts (n, d), actions (n,), rewards (n,).
+        """Learns rounds that were decided elsewhere, in order: contexts (n, d), actions (n,), rewards (n,).
 
         >>> bandit = Bandit("lin-ts", n_actions=2, n_features=1)
         >>> bandit.partial_fit([[1.0], [1.0]] * 50, [0, 1] * 50, [0.0, 1.0] * 50).decide([1.0]).action
@@ -89,20 +90,25 @@ class Bandit(_pits.Bandit):
         return _fields.call_text(type(self).__name__, arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self._saved(), self.__dict__)
+        names = copyreg._slotnames(type(self))  # type: ignore[attr-defined]  # as pickle finds them
+        slots = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        return _restored, (type(self), self._saved(), self.__dict__, "a pickled bandit", slots)
 
 
-def _restored(kind: type[Bandit], saved: bytes, attributes: dict[str, Any], source: str = "a pickled bandit") -> Bandit:
+def _restored(kind: type[Bandit], saved: bytes, attributes: Mapping[str, Any], source: str,
+              slots: Mapping[str, Any]) -> Bandit:
     bandit = kind.__new__(kind)
     _pits.Bandit.__init__(bandit, saved, source)
     bandit.__dict__.update(attributes)
+    for name, value in slots.items():
+        setattr(bandit, name, value)
     return bandit
 
 
 def load(path: Union[str, os.PathLike[str]]) -> Bandit:
-    """The bandit that `save` wrote; it goes on bit for bit as if never stopped.
+    """The bandit that `save` wrote. It continues bit for bit as if it had never stopped.
 
-    A file that cannot be opened is an OSError, e.g. FileNotFoundError; one that holds no whole bandit an InputError.
+    A file that cannot be opened raises OSError, e.g. FileNotFoundError; a damaged file raises InputError.
 
     >>> import tempfile
     >>> file = os.path.join(tempfile.mkdtemp(), "shop.pits")
@@ -112,7 +118,7 @@ def load(path: Union[str, os.PathLike[str]]) -> Bandit:
     """
     from . import agents
     with open(path, "rb") as file:
-        bandit = _restored(Bandit, file.read(), {}, f"'{os.fspath(path)}'")
+        bandit = _restored(Bandit, file.read(), {}, repr(os.fspath(path)), {})
     name = bandit._describe().partition(",")[0].partition(":")[0]
     bandit.__class__ = agents.by_name[name]
     return bandit

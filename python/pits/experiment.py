@@ -1,6 +1,7 @@
 """Experiments: agents on environments, with the results as arrays, frames, plots and a page."""
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
 import sys
@@ -13,6 +14,7 @@ from .environments import Environment
 from .result import Result
 
 MOST_THREADS = 4096  # as `pits run --threads`
+FIELDS: list[_fields.Field] = [*_pits.experiment_fields()]
 Thing = Union[str, type, Callable[..., Any]]
 Things = Union[Thing, Sequence[Thing], Mapping[str, Thing]]
 
@@ -57,23 +59,32 @@ def _sorted_out(things: Things, what: str, base: type, known: set[str]) -> tuple
     return specs, custom
 
 
-def _command(agents: list[str], envs: list[str], steps: int, realizations: int, seed: int, feedback: str,
-             diagnostics: bool) -> str:
+def _settings(given: Mapping[str, Any]) -> dict[str, str]:
+    """Every field of the experiment as text."""
+    for name in given:
+        if name not in {field["name"] for field in FIELDS}:
+            raise TypeError(f"run() got an unexpected keyword argument '{name}'")
+    texts = {name: value if isinstance(value, str) else _fields.to_text(name, value) for name, value in given.items()}
+    return {field["name"]: texts.get(field["name"], field["value"]) for field in FIELDS}
+
+
+def _command(agents: list[str], envs: list[str], settings: Mapping[str, str]) -> str:
     """The same on the command line."""
     words = ["pits", "run"]
     for agent in agents:
         words += ["--agent", agent]
     for env in envs:
         words += ["--env", env]
-    words += ["--steps", str(steps), "--realizations", str(realizations), "--seed", str(seed)]
-    words += ["--feedback", feedback] if feedback != "played" else []
-    return shlex.join(words + (["--diagnostics"] if diagnostics else []))
+    for field in FIELDS:
+        text = settings[field["name"]]
+        if field["name"] != "data_dir" and (field["type"] == "int" or text != field["value"]):
+            words += [f"--{field['name'].replace('_', '-')}"] + ([] if field["type"] == "bool" else [text])
+    return shlex.join(words)
 
 
-def run(agents: Things, envs: Things, *, steps: int = 2000, realizations: int = 10, seed: int = 0, threads: int = 0,
+def run(agents: Things, envs: Things, *, threads: int = 0,
         progress: Union[bool, None, Callable[[int, int], object]] = None,
-        out: Union[str, os.PathLike[str], None] = None, resume: bool = False, data_dir: str = "",
-        feedback: str = "played", diagnostics: bool = False) -> Result:
+        out: Union[str, os.PathLike[str], None] = None, resume: bool = False, **fields: Any) -> Result:
     """Runs every agent on every environment and returns what they earned.
 
     Agents and environments are specs ("pi-ts:released,flow=svgd"), classes of pits.agents and pits.environments, or
@@ -117,14 +128,11 @@ def run(agents: Things, envs: Things, *, steps: int = 2000, realizations: int = 
     agent_specs, custom_agents = _sorted_out(agents, "agent", Bandit, {e["name"] for e in _pits.agent_catalogue()})
     env_specs, custom_envs = _sorted_out(envs, "environment", Environment,
                                          {e["name"] for e in _pits.environment_catalogue()})
-    steps = _pits.whole_number(steps, "steps", 1, _fields.INT64)
-    realizations = _pits.whole_number(realizations, "realizations", 1, _fields.UINT32)
-    seed = _pits.whole_number(seed, "seed", 0, _fields.INT64)
     threads = _pits.whole_number(threads, "threads", 0, MOST_THREADS)
-    diagnostics, resume = _fields.flag("diagnostics", diagnostics), _fields.flag("resume", resume)
-    experiment = _pits.Experiment(agent_specs, env_specs, custom_agents, custom_envs, steps, realizations, seed,
-                                  _fields.text("feedback", feedback), diagnostics, _fields.text("data_dir", data_dir))
-    command = _command(agent_specs, env_specs, steps, realizations, seed, feedback, diagnostics)
+    resume = _fields.flag("resume", resume)
+    settings = _settings(fields)
+    experiment = _pits.Experiment(agent_specs, env_specs, custom_agents, custom_envs, settings)
+    command = _command(agent_specs, env_specs, settings)
     if out is None:
         if resume:
             raise _pits.InputError("resume needs out, the run directory to go on with")
@@ -136,4 +144,10 @@ def run(agents: Things, envs: Things, *, steps: int = 2000, realizations: int = 
         experiment.keep_in(os.fspath(out), resume, command)
     with bar(progress, sys.stderr) as show:
         experiment.run(threads, show)
-    return Result(experiment, agent_specs, env_specs, steps, realizations, command)
+    return Result(experiment, agent_specs, env_specs, int(settings["steps"]), int(settings["realizations"]), command)
+
+
+_HEAD = list(inspect.signature(run).parameters.values())[:-1]
+run.__signature__ = inspect.Signature([*_HEAD, *_fields.parameters(FIELDS)],  # type: ignore[attr-defined]
+                                      return_annotation=Result)
+run.__doc__ = f"{run.__doc__}\n    Settings of the experiment:\n\n{_fields.described(FIELDS)}\n"

@@ -1,4 +1,4 @@
-"""The flows on a density of one's own, given by the gradient of its log.
+"""The flows on your own density, given by the gradient of its log.
 
 >>> import numpy as np
 >>> start = np.random.default_rng(0).normal(size=(50, 2)) + 5.0

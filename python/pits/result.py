@@ -1,6 +1,7 @@
 """What came of an experiment."""
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Mapping, Optional, Sequence, Union
 
@@ -64,7 +65,7 @@ class Result:
         self.curves = self.curves.reshape(*shape, points)
         self.rounds = np.zeros((len(self.envs), points), dtype=np.int64)
         self.pulls = []
-        self._health = [cell["health"] for cell in cells]
+        self._observed = [json.loads(cell["observed"]) for cell in cells]  # what diagnostics saw, by name
         per_env = len(self.agents) * realizations
         for e in range(len(self.envs)):
             mine = cells[e * per_env:(e + 1) * per_env]
@@ -95,12 +96,12 @@ class Result:
         True
         """
         first = (self._env(env) * len(self.agents) + _position(agent, self.agents, "agent")) * self.realizations
-        cells = self._health[first:first + self.realizations]
+        cells = [seen.get("health") for seen in self._observed[first:first + self.realizations]]
         if cells[0] is None:
             raise _pits.InputError(f"nobody looked at particles of {agent}: run(..., diagnostics=True) does, where an "
                                    "agent has two or more")
-        return {key: value if key in ("particles", "rounds") else np.array([cell[key] for cell in cells])
-                for key, value in cells[0].items()}
+        numbers = {key: np.array([cell[key] for cell in cells], dtype=np.float64) for key in cells[0]}
+        return {**numbers, "particles": cells[0]["particles"], "rounds": np.array(cells[0]["rounds"], dtype=np.uint64)}
 
     def _env(self, env: Optional[str]) -> int:
         if env is None and len(self.envs) > 1:

@@ -48,9 +48,7 @@ bool fits_already(py::handle given) {
 std::string shape_text(const py::array& array) { return py::str(py::tuple(array.attr("shape"))).cast<std::string>(); }
 
 template <class T>
-Numbers<T>::Numbers(py::handle given, const char* name, int dimensions)
-    : array_(py::reinterpret_steal<py::array>(py::handle())) {
-  if (given.is_none()) return;
+Numbers<T>::Numbers(py::handle given, const char* name, int dimensions) {
   if (fits_already<T>(given)) {
     array_ = py::reinterpret_borrow<py::array>(given);
   } else {

@@ -22,8 +22,12 @@ std::string shape_text(const py::array& array);
 template <class T>
 class Numbers {
  public:
-  // `name` is what errors call it. Accepts what has `dimensions` dimensions; None is an empty one.
+  // `name` is what errors call it. Accepts what has `dimensions` dimensions.
   Numbers(py::handle given, const char* name, int dimensions);
+  // None is an empty one.
+  static Numbers if_given(py::handle given, const char* name, int dimensions) {
+    return given.is_none() ? Numbers() : Numbers(given, name, dimensions);
+  }
 
   bool given() const { return static_cast<bool>(array_); }
   std::size_t rows() const { return given() ? static_cast<std::size_t>(array_.shape(0)) : 0; }
@@ -34,9 +38,10 @@ class Numbers {
   }
 
  private:
+  Numbers() = default;
   const T* data() const { return given() ? static_cast<const T*>(array_.data()) : nullptr; }
 
-  py::array array_{};
+  py::array array_ = py::reinterpret_steal<py::array>(py::handle());  // null: not given
 };
 
 extern template class Numbers<float>;
@@ -58,7 +63,8 @@ class Mask {
 // The actions of one decision.
 class Actions {
  public:
-  Actions(py::handle allowed, py::handle features) : mask_(allowed), features_(features, "features", 2) {}
+  Actions(py::handle allowed, py::handle features)
+      : mask_(allowed), features_(Numbers<float>::if_given(features, "features", 2)) {}
   ActionSet view() const { return {.allowed = mask_.view(), .features = features_.matrix()}; }
 
  private:

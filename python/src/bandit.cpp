@@ -66,19 +66,17 @@ py::tuple probabilities(const SharedBandit& self, py::handle x, py::handle allow
   const Numbers<float> contexts(x, "X", 2);
   const Actions actions(allowed, features);
   const ConstMatrixView<float> rows = contexts.matrix();
-  const std::size_t K = exclusively(self.mutex, [&] { return self.bandit.setup().actions; });
-  py::array_t<float> p({rows.rows(), K});
-  float* out = p.mutable_data();
+  Matrix<float> p;
   const double error = exclusively(self.mutex, [&] {
-    SignalCheck signals;
     double largest = 0.0;
+    p = Matrix<float>(rows.rows(), self.bandit.setup().actions);
     for (std::size_t i = 0; i < rows.rows(); ++i) {
-      largest = std::max(largest, self.bandit.probabilities(rows.row(i), {out + i * K, K}, actions.view(), i));
-      signals();
+      check_interrupt();
+      largest = std::max(largest, self.bandit.probabilities(rows.row(i), p.row(i), actions.view(), i));
     }
     return largest;
   });
-  return py::make_tuple(p, error);
+  return py::make_tuple(py::array_t<float>({p.rows(), p.cols()}, p.data()), error);
 }
 
 std::size_t learn_outcomes(SharedBandit& self, const std::vector<DecisionId>& ids, std::span<const float> rewards) {
@@ -111,7 +109,7 @@ py::object learn_given(SharedBandit& self, py::handle ids, py::handle rewards) {
 
 void learn_observed(SharedBandit& self, py::handle x, py::handle action, py::handle reward, py::handle features) {
   const Numbers<float> context(x, "x", 1);
-  const Numbers<float> z(features, "features", 1);
+  const auto z = Numbers<float>::if_given(features, "features", 1);
   const auto played = whole<Action>(action, "action");
   const float paid = real_number(reward, "reward");
   exclusively(self.mutex, [&] { self.bandit.learn(context.flat(), played, paid, z.flat()); });
@@ -125,21 +123,21 @@ void learn_otherwise(const SharedBandit&, const py::args& args, const py::kwargs
 
 std::optional<double> replay(SharedBandit& self, py::handle x, py::handle actions, py::handle rewards,
                              py::handle propensities, py::handle features) {
-  const Numbers<float> contexts(x, "X", 2), paid(rewards, "rewards", 1), logged(propensities, "propensities", 1),
-      z(features, "features", 2);
+  const Numbers<float> contexts(x, "X", 2), paid(rewards, "rewards", 1);
+  const auto logged = Numbers<float>::if_given(propensities, "propensities", 1);
+  const auto z = Numbers<float>::if_given(features, "features", 2);
   const std::vector<Action> played = whole_numbers<Action>(actions, "actions");
-  SignalCheck signals;
   return exclusively(self.mutex, [&] {
     return self.bandit.fit({.contexts = contexts.matrix(),
                             .actions = played,
                             .rewards = paid.flat(),
                             .propensities = logged.flat(),
                             .features = z.matrix()},
-                           [&] { signals(); });
+                           check_interrupt);
   });
 }
 
-// Seconds of `n` decisions in C++: what bench/python compares Python's calls with.
+// Seconds of `n` decisions in C++: what bench/python_calls.py compares Python's calls with.
 double seconds_of_decisions(SharedBandit& self, py::handle x, std::size_t n) {
   const Numbers<float> context(x, "x", 1);
   return exclusively(self.mutex, [&] {
@@ -158,9 +156,9 @@ auto reading(const Read& read) {
 void bind_deciding(py::class_<SharedBandit>& bandit) {
   bandit
       .def("decide", &decide, py::arg("x"), py::arg("allowed") = py::none(), py::arg("features") = py::none(),
-           "The action for the context x, its probability and the id that its reward comes with.")
+           "The action for the context x, its probability, and the id for its reward.")
       .def("rank", &rank, py::arg("x"), py::arg("k"), py::arg("allowed") = py::none(), py::arg("features") = py::none(),
-           "The best action, the next best by the same draws, and so on: k decisions, each with an id of its own.")
+           "The best action, the next best by the same draws, and so on: k decisions, each with its own id.")
       .def("_probabilities", &probabilities)
       .def("_seconds_of_decisions", &seconds_of_decisions);
 }
@@ -168,16 +166,16 @@ void bind_deciding(py::class_<SharedBandit>& bandit) {
 void bind_learning(py::class_<SharedBandit>& bandit) {
   bandit
       .def("learn", &learn_given, py::arg("id"), py::arg("reward"),
-           "The reward of a decision, by its id; False where it had one already. learn(decision, reward) is the same, "
-           "learn(ids, rewards) takes many and returns how many were new, and learn(x, action, reward) learns a round "
-           "that somebody else decided.")
+           "The reward of a decision, by its id; False if it already has one. learn(decision, reward) does the same, "
+           "learn(ids, rewards) takes many and returns the number of new ones, and learn(x, action, reward) learns a "
+           "round that was decided elsewhere.")
       .def("learn", &learn_observed, py::arg("x"), py::arg("action"), py::arg("reward"),
            py::arg("features") = py::none())
       .def("learn", &learn_otherwise)
       .def("replay", &replay, py::arg("X"), py::arg("actions"), py::arg("rewards"),
            py::arg("propensities") = py::none(), py::arg("features") = py::none(),
-           "Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned a "
-           "round, each decided by what was known before it; else None.");
+           "Learns logged rounds in order. With propensities, returns an estimate of the reward per round that this "
+           "bandit would have earned, each round decided by what was known before it; otherwise None.");
 }
 
 void bind_actions(py::class_<SharedBandit>& bandit) {
@@ -199,8 +197,8 @@ void bind_actions(py::class_<SharedBandit>& bandit) {
     });
   };
   bandit.def("add_actions", add, py::arg("n") = 1, "Adds n actions that start from the prior; returns the first one.")
-      .def("retire", retire, py::arg("action"), "No decision takes this action from now on.")
-      .def_property_readonly("retired", retired, "The actions that no decision takes any more.")
+      .def("retire", retire, py::arg("action"), "No later decision takes this action.")
+      .def_property_readonly("retired", retired, "The actions that no decision takes.")
       .def_property_readonly("n_actions", reading([](const Bandit& b) { return b.setup().actions; }),
                              "K, the number of actions, retired ones included.")
       .def_property_readonly("n_features", reading([](const Bandit& b) { return b.setup().context_size; }),
@@ -227,7 +225,7 @@ void bind_bandit(py::module_& module) {
             const std::filesystem::path file = path_of(path, "path");
             exclusively(self.mutex, [&] { self.bandit.save(file); });
           },
-          py::arg("path"), "Writes everything to a file, completely or not at all; pits.load goes on bit for bit.")
+          py::arg("path"), "Writes the bandit to a file, which appears whole or not at all; pits.load continues bit for bit.")
       .def("_saved",
            [](const SharedBandit& self) {
              return py::bytes(exclusively(self.mutex, [&] { return self.bandit.saved(); }));

@@ -4,7 +4,7 @@
 #include "bindings.h"
 #include "fields.h"
 #include "pits/agent/catalogue.h"
-#include "pits/bandit/decision_rule.h"
+#include "pits/bandit/serving_policy.h"
 #include "pits/environment/catalogue.h"
 #include "pits/flow/mover.h"
 
@@ -22,6 +22,7 @@ const char* type_name(FieldType type) {
     case FieldType::text: return "str";
     case FieldType::wholes: return "ints";
     case FieldType::numbers: return "floats";
+    case FieldType::texts: return "strs";
     case FieldType::choice: return "choice";
     case FieldType::other: return "other";
   }

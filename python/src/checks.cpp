@@ -1,7 +1,5 @@
 #include "checks.h"
 
-#include <pybind11/stl/filesystem.h>
-
 #include <cmath>
 
 #include "pits/core/error.h"
@@ -44,9 +42,13 @@ float real_number(py::handle given, std::string_view name) {
 }
 
 std::filesystem::path path_of(py::handle given, std::string_view name) {
-  const py::object text = unless_refused(PyOS_FSPath(given.ptr()));
-  if (!text) throw bad_input("{} must be the name of a file, text or a pathlib.Path, not {}", name, shown(given));
-  return text.cast<std::filesystem::path>();
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(given.ptr(), &bytes) == 0) {
+    PyErr_Clear();
+    throw bad_input("{} must be the name of a file, text without null characters or a pathlib.Path, not {}", name,
+                    shown(given));
+  }
+  return std::string(py::reinterpret_steal<py::bytes>(bytes));
 }
 
 void bind_checks(py::module_& module) {

@@ -1,4 +1,4 @@
-// pybind11 gives a method raw memory where __init__ was never called or raised; this makes it a TypeError.
+// If __init__ was never called or raised, pybind11 hands a method raw memory; this raises TypeError instead.
 #pragma once
 
 #include <pybind11/pybind11.h>

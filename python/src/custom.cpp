@@ -1,6 +1,7 @@
 #include "custom.h"
 
 #include "arrays.h"
+#include "calls.h"
 #include "checks.h"
 
 namespace pits::python {
@@ -11,7 +12,7 @@ class Shared {
  public:
   explicit Shared(py::object object)
       : object_(new py::object(std::move(object)), [](py::object* held) {
-          const py::gil_scoped_acquire gil;
+          const WithGil gil;
           delete held;
         }) {}
   const py::object& operator*() const { return *object_; }
@@ -34,29 +35,27 @@ void need_methods(const py::object& object, const std::string& whose, std::initi
 }
 
 // The runner says whose errors these are.
-class CustomAgent final : public Agent {
+class CustomAgent final : public Cloned<CustomAgent> {
  public:
-  CustomAgent(Shared object, const AgentSetup& setup) : object_(std::move(object)), setup_(setup) {
+  CustomAgent(Shared object, const AgentSetup& setup) : Cloned(setup), object_(std::move(object)) {
     need_methods(*object_, "there is", {"choose", "learn"}, "choose(x) and learn(x, action, reward)");
   }
 
-  Decision choose(const Query& query) const override {
-    const py::gil_scoped_acquire gil;
-    const py::object answer = (*object_).attr("choose")(copied(query.x));
-    const auto action = whole<Action>(answer, "what choose returns", 0, static_cast<Action>(setup_.actions - 1));
-    return {.action = action, .propensity = std::nullopt};
-  }
-
-  void learn(std::span<const Feedback> events) override {
-    const py::gil_scoped_acquire gil;
-    for (const Feedback& event : events) (*object_).attr("learn")(copied(event.x), event.action, event.reward);
-  }
-
-  std::unique_ptr<const Policy> snapshot() const override { throw failed("an agent in Python has no snapshots"); }
-
  private:
+  Action decide(const Query& query, Stream&, ActionProbabilities*) const override {
+    const WithGil gil;
+    const py::object answer = (*object_).attr("choose")(copied(query.x));
+    return whole<Action>(answer, "what choose returns", 0, static_cast<Action>(actions() - 1));
+  }
+
+  void observe(const Feedback& event) override {
+    const WithGil gil;
+    (*object_).attr("learn")(copied(event.x), event.action, event.reward);
+  }
+
+  void state(Archive&) override { throw failed("an agent in Python cannot be saved by pits"); }
+
   Shared object_;
-  AgentSetup setup_;
 };
 
 void copy_numbers(py::handle given, const char* name, std::size_t size, std::vector<double>& out) {
@@ -88,7 +87,7 @@ class CustomEnvironment final : public Environment {
   std::size_t horizon() const override { return horizon_; }
 
   void draw(std::size_t t, Round& round) const override {
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     const py::object answer = (*object_).attr("draw")(t);
     const py::tuple drawn = PySequence_Check(answer.ptr()) != 0 ? py::tuple(answer) : py::make_tuple(answer);
     if (drawn.size() != 2 && drawn.size() != 3) {
@@ -125,7 +124,7 @@ Entry<Product, Setup> entry(const std::string& name, const py::object& factory, 
     CustomRecipe(std::string n, Shared f, Make m) : name_(std::move(n)), factory_(std::move(f)), make_(m) {}
     Fields fields() override { return {}; }
     std::unique_ptr<Product> make(const Setup& setup) const override {
-      const py::gil_scoped_acquire gil;
+      const WithGil gil;
       return make_(name_, *factory_, setup);
     }
     std::string name_;

@@ -1,5 +1,4 @@
-// Agents and environments that are written in Python, for the runner. It calls them from its threads, so that every
-// call takes the GIL first.
+// Agents and environments written in Python. The runner calls them from its threads, so every call takes the GIL.
 #pragma once
 
 #include <pybind11/pybind11.h>

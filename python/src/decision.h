@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "pits/bandit/decision_rule.h"
+#include "pits/bandit/serving_policy.h"
 
 namespace pits::python {
 

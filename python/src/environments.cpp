@@ -14,7 +14,7 @@ namespace {
 
 std::unique_ptr<Environment> make(const std::string& spec, std::uint64_t seed, std::uint32_t realization,
                                   std::size_t steps, const std::string& data_dir) {
-  const py::gil_scoped_release no_gil;
+  const Computing computing;
   return find_recipe(environment_catalogue(), "environment", parse_spec(spec))
       ->make({.seed = seed, .realization = realization, .steps = steps, .data_dir = data_dir});
 }
@@ -34,6 +34,16 @@ py::tuple draw(const Environment& self, py::handle given) {
                         array_of<double>(round.mean_rewards));
 }
 
+py::array_t<bool> allowed(const Environment& self, py::handle given) {
+  const auto t = whole<std::size_t>(given, "t");
+  check_round(self, t);
+  Round round;
+  self.draw(t, round);
+  py::array_t<bool> mask(static_cast<py::ssize_t>(self.actions()));
+  for (std::size_t a = 0; a < self.actions(); ++a) mask.mutable_data()[a] = round.admits(a);
+  return mask;
+}
+
 // Rounds 0..steps-1 as arrays: contexts (T,d), rewards and mean rewards (T,K).
 py::tuple table(const Environment& self, py::handle given) {
   const auto steps = whole<std::size_t>(given, "steps");
@@ -44,15 +54,14 @@ py::tuple table(const Environment& self, py::handle given) {
   double* r = rewards.mutable_data();
   double* m = means.mutable_data();
   {
-    const py::gil_scoped_release no_gil;
-    SignalCheck signals;
+    const Computing computing;
     Round round;
     for (std::size_t t = 0; t < steps; ++t) {
+      check_interrupt();
       self.draw(t, round);
       x = std::ranges::copy(round.context, x).out;
       r = std::ranges::copy(round.rewards, r).out;
       m = std::ranges::copy(round.mean_rewards, m).out;
-      signals();
     }
   }
   return py::make_tuple(contexts, rewards, means);
@@ -65,6 +74,7 @@ void bind_environments(py::module_& module) {
       .def(py::init(&make), py::arg("spec"), py::arg("seed"), py::arg("realization"), py::arg("steps"),
            py::arg("data_dir"))
       .def("_draw", &draw)
+      .def("allowed", &allowed, py::arg("t"), "Which actions may be played in round t, (K,).")
       .def("table", &table, py::arg("steps"),
            "The first rounds as arrays: contexts (T,d), rewards (T,K) and mean rewards (T,K).")
       .def_property_readonly("n_features", &Environment::context_size, "d, the size of a context.")

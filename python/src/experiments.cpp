@@ -6,11 +6,14 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "calls.h"
 #include "constructed.h"
 #include "custom.h"
-#include "pits/core/machine.h"
-#include "pits/experiment/runner.h"
+#include "fields.h"
+#include "pits/experiment/machine.h"
+#include "pits/experiment/ranks/executor.h"
 #include "pits/report/run_report.h"
+#include "workers.h"
 
 namespace pits::python {
 namespace {
@@ -21,7 +24,7 @@ using Named = std::vector<std::pair<std::string, py::object>>;  // things made b
 class Experiment {
  public:
   Experiment(const ExperimentConfig& config, const Named& agents, const Named& environments)
-      : plan_(config, with(agents, environments)) {}
+      : plan_(planned(config, with(agents, environments))) {}
 
   const Plan& plan() const { return plan_; }
   Results& results() const { return *results_; }
@@ -33,7 +36,12 @@ class Experiment {
     directory_ = directory.get();
     results_ = std::move(directory);
   }
-  // Writes what a run directory gets at the end, and leaves it to others.
+  // Gives the run directory back: Python may keep this object alive in a traceback.
+  void abandon() {
+    directory_ = nullptr;
+    keep_in_memory();
+  }
+  // Writes what a run directory gets at the end, and gives it back.
   void close_directory() {
     if (directory_ == nullptr) return;
     write_outcome(*directory_, plan_, summarise(plan_, *results_));
@@ -44,6 +52,11 @@ class Experiment {
   }
 
  private:
+  // Tries everything out, which reads data files.
+  static Plan planned(const ExperimentConfig& config, const Catalogues& catalogues) {
+    const Computing computing;
+    return Plan(config, catalogues);
+  }
   static Catalogues with(const Named& agents, const Named& environments) {
     Catalogues all;
     for (const auto& [name, factory] : agents) all.agents.push_back(custom_agent(name, factory));
@@ -64,19 +77,36 @@ PITS_ONLY_CONSTRUCTED(pits::python::Experiment);
 namespace pits::python {
 namespace {
 
+// The fields that are keywords of pits.run: agents and environments are arguments of it, and the program has the GPU.
+py::list experiment_fields() {
+  ExperimentConfig config;
+  py::list keywords;
+  for (const py::handle item : listed(fields(config))) {
+    const auto name = item["name"].cast<std::string>();
+    if (item["type"].cast<std::string>() != "strs" && name != "device" && name != "precision") keywords.append(item);
+  }
+  return keywords;
+}
+
 std::unique_ptr<Experiment> make(const std::vector<std::string>& agents, const std::vector<std::string>& environments,
-                                 const Named& custom_agents, const Named& custom_environments, std::int64_t steps,
-                                 std::int64_t realizations, std::int64_t seed, const std::string& feedback,
-                                 bool diagnostics, const std::string& data_dir) {
-  return std::make_unique<Experiment>(ExperimentConfig{.agents = agents,
-                                                       .environments = environments,
-                                                       .steps = steps,
-                                                       .realizations = realizations,
-                                                       .seed = seed,
-                                                       .feedback = feedback,
-                                                       .diagnostics = diagnostics,
-                                                       .data_dir = data_dir},
-                                      custom_agents, custom_environments);
+                                 const Named& custom_agents, const Named& custom_environments,
+                                 const py::dict& settings) {
+  ExperimentConfig config{.agents = agents, .environments = environments};
+  assign(fields(config), settings);
+  return std::make_unique<Experiment>(config, custom_agents, custom_environments);
+}
+
+std::atomic<std::thread::id> exiting{};  // the thread that runs Python's exit, from its atexit functions on
+std::atomic<int> running = 0;            // calls of run
+
+// Ends the runs of daemon threads, whose cells must not go on while the process is taken apart.
+void end_runs_at_exit() {
+  exiting = std::this_thread::get_id();
+  const WithoutGil no_gil;
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (running > 0 && std::chrono::steady_clock::now() < patience) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 // The cells run on threads of their own, so that this one can show progress and see Ctrl-C. show(done, total) may
@@ -84,18 +114,18 @@ std::unique_ptr<Experiment> make(const std::vector<std::string>& agents, const s
 class Watched {
  public:
   explicit Watched(Experiment& experiment, int threads) {
-    const Plan& plan = experiment.plan();
-    for (std::size_t i = 0; i < plan.cells(); ++i) {
-      const std::size_t rounds = plan.rounds(plan.cell(i));
-      total_ += rounds;
-      done_ += experiment.results().has(i) ? rounds : 0;
-    }
-    worker_ = std::thread([this, &experiment, threads] { work(experiment, threads); });
+    const RoundCount rounds = count_rounds(experiment.plan(), experiment.results());
+    total_ = rounds.all;
+    done_ = rounds.done;
+    start_on_worker([this, &experiment, threads] { work(experiment, threads); });
+    ++running;
   }
   ~Watched() {
     stop_ = true;
-    const py::gil_scoped_release no_gil;  // cells written in Python need it to come to their end
-    worker_.join();
+    const WithoutGil no_gil;  // cells written in Python need it to come to their end
+    std::unique_lock lock(mutex_);
+    finish_.wait(lock, [&] { return finished_; });
+    --running;
   }
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
@@ -103,6 +133,7 @@ class Watched {
   void wait(const py::object& show) {
     while (!wait_a_moment()) {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      check_exit();
       if (!show.is_none()) show(done_.load(), total_);
     }
     if (error_) std::rethrow_exception(error_);
@@ -120,8 +151,15 @@ class Watched {
     finished_ = true;
     finish_.notify_all();
   }
+  // SystemExit ends a thread without a word.
+  static void check_exit() {
+    const std::thread::id by = exiting;
+    if (by == std::thread::id() || by == std::this_thread::get_id()) return;
+    PyErr_SetNone(PyExc_SystemExit);
+    throw py::error_already_set();
+  }
   bool wait_a_moment() {
-    const py::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     std::unique_lock lock(mutex_);
     return finish_.wait_for(lock, std::chrono::milliseconds(100), [&] { return finished_; });
   }
@@ -133,27 +171,16 @@ class Watched {
   std::mutex mutex_;
   std::condition_variable finish_;
   std::exception_ptr error_;
-  std::thread worker_;
 };
 
 void run(Experiment& self, int threads, const py::object& show) {
-  Watched(self, threads).wait(show);
-  self.close_directory();
-}
-
-py::dict health_of(const Health& health) {
-  std::vector<std::uint64_t> rounds;
-  for (const HealthPoint& point : health.points) rounds.push_back(point.round);
-  py::dict dict;
-  dict["particles"] = health.particles;
-  dict["rounds"] = array_of<std::uint64_t>(rounds);
-  for (const auto& [name, value] : health_series) {
-    std::vector<double> numbers;
-    for (const HealthPoint& point : health.points) numbers.push_back(point.*value);
-    dict[name] = array_of<double>(numbers);
+  try {
+    Watched(self, threads).wait(show);
+    self.close_directory();
+  } catch (...) {
+    self.abandon();
+    throw;
   }
-  dict["pit"] = array_of<double>({health.pit.begin(), health.pit.end()});
-  return dict;
 }
 
 // Cell by cell, in the order environments, agents, realizations.
@@ -169,7 +196,7 @@ py::list trajectories(const Experiment& self) {
     cell["curve"] = array_of<double>(path.curve);
     cell["curve_rounds"] = curve_rounds(path.rounds);
     cell["pulls"] = array_of<std::uint64_t>(path.pulls);
-    cell["health"] = path.health.known() ? py::object(health_of(path.health)) : py::none();
+    cell["observed"] = path.observed.dump();  // NaN becomes null
     list.append(cell);
   }
   return list;
@@ -182,13 +209,14 @@ std::string page(const Experiment& self, const std::string& command) {
 }  // namespace
 
 void bind_experiments(py::module_& module) {
+  py::module_::import("atexit").attr("register")(py::cpp_function(&end_runs_at_exit));
   module.def(
       "write_file", [](const std::filesystem::path& path, std::string_view text) { write_file_atomically(path, text); },
       py::arg("path"), py::arg("text"), "The file is there completely or not at all.");
+  module.def("experiment_fields", &experiment_fields);
   py::class_<Experiment>(module, "Experiment")
       .def(py::init(&make), py::arg("agents"), py::arg("environments"), py::arg("custom_agents"),
-           py::arg("custom_environments"), py::arg("steps"), py::arg("realizations"), py::arg("seed"),
-           py::arg("feedback"), py::arg("diagnostics"), py::arg("data_dir"))
+           py::arg("custom_environments"), py::arg("config"))
       .def("keep_in_memory", &Experiment::keep_in_memory)
       .def("keep_in", &Experiment::keep_in, py::arg("out"), py::arg("resume"), py::arg("command"))
       .def("run", &run, py::arg("threads"), py::arg("show"))

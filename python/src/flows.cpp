@@ -1,6 +1,7 @@
 // The flows on a density of the caller's own.
 #include "arrays.h"
 #include "bindings.h"
+#include "calls.h"
 #include "constructed.h"
 #include "fields.h"
 #include "pits/flow/mover.h"
@@ -44,7 +45,7 @@ void step(ShapedMover<T>& self, Block<T> theta, const Block<T>& score) {
   const ConstMatrixView<T> scores(score.data(), moved.rows(), moved.cols());
   self.rows = rows;
   self.cols = cols;
-  const py::gil_scoped_release no_gil;
+  const WithoutGil no_gil;
   self.mover.step(moved, scores);
 }
 

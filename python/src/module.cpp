@@ -2,7 +2,7 @@
 #include "checks.h"
 #include "decision.h"
 #include "errors.h"
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 #include "pits/version.h"
 
 PYBIND11_MODULE(_pits, module) {
@@ -11,6 +11,7 @@ PYBIND11_MODULE(_pits, module) {
   module.attr("__version__") = pits::version;
   module.def("simd_target", &pits::simd_target, "The SIMD target that results are the same bits for.");
   bind_errors(module);
+  pits::force_simd_target_of_environment();
   bind_checks(module);
   bind_decision(module);
   bind_catalogues(module);

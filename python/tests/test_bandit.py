@@ -1,6 +1,8 @@
 import copy
+import os
 import pickle
 import threading
+import time
 import tracemalloc
 
 import numpy as np
@@ -87,6 +89,23 @@ def test_a_subclass_keeps_its_class_and_attributes_in_a_pickle():
 
 class Shop(pits.agents.LinTS):
     pass
+
+
+class Slotted(pits.agents.LinTS):
+    __slots__ = ("__price", "stock")
+
+    def price(self, *new):
+        if new:
+            self.__price, = new
+        return self.__price
+
+
+def test_slots_survive_a_pickle():
+    bandit = Slotted(n_actions=2, n_features=1)
+    bandit.price(3.5)
+    bandit.colour = "blue"
+    same = pickle.loads(pickle.dumps(bandit))
+    assert (same.price(), same.colour, hasattr(same, "stock")) == (3.5, "blue", False)
 
 
 def test_decisions_are_tuples_that_survive_a_pickle():
@@ -230,6 +249,9 @@ def test_contexts_of_any_numbers_decide_alike(x):
     (lambda b: b.decide([1.0, np.nan]), pits.InputError, "not finite"),
     (lambda b: b.decide(["a", "b"]), TypeError, "x must be real numbers"),
     (lambda b: b.decide([1j, 2.0]), TypeError, "x must be real numbers"),
+    (lambda b: b.decide(None), TypeError, "x must be real numbers"),
+    (lambda b: b.predict_proba(None), TypeError, "X must be real numbers"),
+    (lambda b: b.partial_fit(None, [0], [0.0]), TypeError, "X must be real numbers"),
     (lambda b: b.decide([1.0, 2.0], allowed=[0, 1, 1]), TypeError, "allowed must be booleans"),
     (lambda b: b.decide([1.0, 2.0], allowed=[True]), pits.InputError, "a mask of actions has 3 entries"),
     (lambda b: b.decide([1.0, 2.0], allowed=[False] * 3), pits.InputError, "no action is allowed"),
@@ -288,6 +310,42 @@ def test_damaged_files_are_refused(tmp_path):
     file.write_bytes(saved)
     with pytest.raises(pits.InputError, match="b.pits"):
         pits.load(file)
+
+
+def test_a_file_keeps_its_permissions(tmp_path):
+    bandit, file = pits.agents.LinTS(n_actions=2, n_features=1), tmp_path / "shop.pits"
+    bandit.save(file)
+    for mode in [0o600, 0o666, 0o444]:  # the umask is not asked
+        file.chmod(mode)
+        bandit.save(file)
+        assert file.stat().st_mode & 0o777 == mode
+    assert os.listdir(tmp_path) == ["shop.pits"]
+
+
+def test_a_file_may_have_any_name(tmp_path):
+    file = os.fsencode(tmp_path) + b"/\xff.pits"
+    bandit = pits.agents.LinTS(n_actions=2, n_features=1)
+    bandit.save(file)
+    assert pits.load(file).decide([1.0]) == pits.load(os.fsdecode(file)).decide([1.0]) == bandit.decide([1.0])
+
+
+def test_probabilities_while_actions_are_added():
+    bandit = pits.agents.LinTS(n_actions=2, n_features=2, initial_pulls=0, propensity_draws=10)
+
+    def grow():
+        for _ in range(20):
+            bandit.add_actions(1)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    widths = []
+    while thread.is_alive():
+        widths.append(bandit.predict_proba(np.ones((20, 2))).shape[1])
+        time.sleep(0.0001)  # a mutex is not fair: the other thread gets its turn
+    thread.join()
+    assert widths == sorted(widths) and set(widths) <= set(range(2, 23))
+    assert bandit.predict_proba(np.ones((1, 2))).shape[1] == 22
 
 
 def test_many_threads_share_a_bandit():

@@ -41,6 +41,30 @@ def test_a_file_of_ones_own(tmp_path):
         pits.environments.CSV(file=str(tmp_path / "missing.csv"), label="kind")
 
 
+def test_a_file_that_was_rewritten_is_read_again(tmp_path):
+    file = tmp_path / "fruit.csv"
+    file.write_text("weight,kind\n1,apple\n2,pear\n")
+    before = pits.environments.CSV(file=str(file), label="kind", standardise="none")
+    file.write_text("weight,kind\n1,pear\n2,apple\n")
+    after = pits.environments.CSV(file=str(file), label="kind", standardise="none")
+    rows = lambda env: {round.context[0]: int(round.rewards.argmax()) for round in env.rounds(2)}
+    assert (rows(before), rows(after)) == ({1: 0, 2: 1}, {1: 1, 2: 0})
+    assert before.data_sha256 != after.data_sha256
+
+
+def test_an_action_that_appears_is_not_allowed_before():
+    env = pits.environments.Click(preset="new", appears=3)
+    assert [env.allowed(t).tolist() for t in (2, 3)] == [[True] * 4 + [False], [True] * 5]
+    assert pits.environments.Drift(seed=1).allowed(0).all()
+    result = pits.run("lin-ts", "click:new,appears=20,delay=5", steps=40, realizations=2, regret="means", progress=False)
+    assert result.regret.shape == (1, 1, 2) and (result.regret >= 0).all()
+
+
+def test_rounds_do_not_repeat_from_2_to_the_32_on():
+    with pytest.raises(pits.InputError, match="rounds are numbered"):
+        pits.environments.by_name["linear"]().draw(2**32)
+
+
 def test_bad_settings_say_what_would_be_right():
     with pytest.raises(pits.InputError, match="did you mean"):
         pits.environments.by_name["wheel"](delt=0.5)

@@ -3,7 +3,9 @@ import ast
 import doctest
 import importlib
 import inspect
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -63,6 +65,16 @@ def test_flows_take_every_field():
         given = list(inspect.signature(function).parameters)
         assert functions[name.replace("-", "_")] == given
         assert set(names(pits.flows.FIELDS)) <= set(given)
+
+
+def test_run_takes_every_field():
+    given = list(inspect.signature(pits.run).parameters)
+    assert methods_in_stub("experiment")[1]["run"] == given
+    fields = names(_pits.experiment_fields())
+    assert {"steps", "realizations", "seed", "feedback", "diagnostics", "data_dir"} <= set(fields) <= set(given)
+    assert all(f"    {field} = " in pits.run.__doc__ for field in fields)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'stpes'"):
+        pits.run("lin-ts", "linear", stpes=3)
 
 
 def test_the_stub_of_the_extension_has_what_it_has():
@@ -128,3 +140,18 @@ def test_python_imports_without_what_it_can_do_without(tmp_path):
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.html")], capture_output=True, text=True,
                           env={"PYTHONPATH": str(PACKAGE.parent)}, check=True)
     assert "python3-pandas" in done.stdout and (tmp_path / "x.html").exists()
+
+
+def test_pits_simd_forces_a_target():
+    code = "import pits; print(pits.simd_target())"
+
+    def imported(target):
+        return subprocess.run([sys.executable, "-c", code], env={**os.environ, "PITS_SIMD": target}, text=True,
+                              capture_output=True)
+
+    refused = imported("none")
+    assert refused.returncode == 1
+    known = re.search(r"ImportError: PITS_SIMD: unknown SIMD target 'none'\. Known: (.*)", refused.stderr)
+    for target in known[1].split(", "):
+        done = imported(target)
+        assert done.stdout == f"{target}\n", done

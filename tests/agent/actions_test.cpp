@@ -1,12 +1,12 @@
-// Choosing among allowed actions: argmax, uniform draws, forced pulls.
+// Choosing among allowed actions: argmax, uniform draws, the floor.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
 
+#include "agent/stubborn.h"
 #include "chi_square.h"
-#include "pits/agent/agent.h"
-#include "pits/agent/uniform.h"
+#include "pits/agent/context_free/uniform.h"
 #include "pits/core/error.h"
 
 namespace pits::test {
@@ -66,25 +66,28 @@ TEST(RandomAction, IsUniformOverTheAllowedActions) {
   EXPECT_THROW(random_action(stream, {std::vector<std::uint8_t>(6, 0)}, 6), Error);
 }
 
-TEST(ForcedPull, GoesRoundRobinWithPropensityOneAndThenEnds) {
-  const std::vector<float> x = {0.0F};
-  for (std::uint64_t events = 0; events < 12; ++events) {
-    const auto forced = forced_pull(events, 3, {.x = x, .want_propensity = true}, 4);
-    ASSERT_TRUE(forced.has_value());
-    EXPECT_EQ(forced->action, events % 4);
-    EXPECT_EQ(forced->propensity, 1.0F);
-    EXPECT_FALSE(forced_pull(events, 3, {.x = x}, 4)->propensity.has_value());
+// The larger of the agent's own floor, 0.5/(1 + 3·1) after a reward, and the caller's counts.
+TEST(Floor, IsTheLargerOfTheAgentsAndTheCallers) {
+  for (const auto& [callers, floor] : {std::pair{0.0, 0.125}, {0.1, 0.125}, {0.4, 0.4}}) {
+    Stubborn agent({.initial_pulls = 0, .floor = 0.5, .floor_decay = 3.0},
+                   {.context_size = 1, .actions = 4, .floor = callers});
+    const Feedback event{.x = nowhere, .action = 0, .reward = 1.0F};
+    agent.learn({&event, 1});
+    std::vector<float> p(4);
+    EXPECT_EQ(agent.propensities({.x = nowhere}, 1, p), 0.0);
+    for (Action a = 0; a < 3; ++a) EXPECT_FLOAT_EQ(p[a], static_cast<float>(floor / 4.0));
+    EXPECT_FLOAT_EQ(p[3], static_cast<float>(1.0 - 0.75 * floor));
+    std::vector<double> counts(4, 0.0);
+    for (DecisionId id = 0; id < 20000; ++id) {
+      const Decision decision = agent.choose({.x = nowhere, .id = id, .want_propensity = true});
+      ASSERT_EQ(decision.propensity, p[decision.action]);
+      EXPECT_EQ(agent.choose({.x = nowhere, .id = id}).action, decision.action);
+      counts[decision.action] += 1.0;
+    }
+    expect_frequencies(counts, {p.begin(), p.end()});
   }
-  EXPECT_FALSE(forced_pull(12, 3, {.x = x}, 4).has_value());
-  EXPECT_FALSE(forced_pull(0, 0, {.x = x}, 4).has_value());
-}
-
-TEST(ForcedPull, LeavesTheDecisionToTheAgentWhereTheTurnIsNotAllowed) {
-  const std::vector<float> x = {0.0F};
-  const std::vector<std::uint8_t> mask = {1, 0, 1};
-  EXPECT_EQ(forced_pull(0, 2, {.x = x, .actions = {mask}}, 3)->action, 0U);
-  EXPECT_FALSE(forced_pull(1, 2, {.x = x, .actions = {mask}}, 3).has_value());
-  EXPECT_EQ(forced_pull(5, 2, {.x = x, .actions = {mask}}, 3)->action, 2U);
+  EXPECT_THROW(Stubborn({}, {.context_size = 1, .actions = 4, .floor = 1.5}), Error);
+  EXPECT_THROW(Stubborn({.floor = -0.1}, {.context_size = 1, .actions = 4}), Error);
 }
 
 // Over many decisions, with and without a mask; the propensity is one over the number of allowed actions.

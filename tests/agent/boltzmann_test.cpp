@@ -1,4 +1,4 @@
-#include "pits/agent/boltzmann.h"
+#include "pits/agent/network/boltzmann.h"
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@ namespace {
 
 BoltzmannConfig small_config(double temperature) {
   BoltzmannConfig c{.temperature = temperature};
-  c.network.network.model.hidden = {6};
-  c.network.network.batch = 16;
-  c.network.train_every = 10;
-  c.network.train_steps = 5;
+  c.network.posterior.model.hidden = {6};
+  c.network.posterior.batch = 16;
+  c.network.posterior.training.every = 10;
+  c.network.posterior.training.steps = 5;
   return c;
 }
 
@@ -31,8 +31,8 @@ Boltzmann taught(const BoltzmannConfig& config, std::size_t rounds) {
 }
 
 std::vector<double> values_of(const Boltzmann& agent, const BoltzmannConfig& c, std::span<const float> x) {
-  const PlainModel plain{c.network.network.model, context_size, action_count};
-  return plain.predict(as_double(agent.network().particles().row(0)), as_double(x));
+  const PlainModel plain{c.network.posterior.model, context_size, action_count};
+  return plain.predict(as_double(agent.posterior().particles().row(0)), as_double(x));
 }
 
 // exp(v/T) over its sum, by the plain loop; actions with mask 0 have none.
@@ -43,7 +43,7 @@ std::vector<double> plain_softmax(std::vector<double> v, double temperature, con
   return v;
 }
 
-std::vector<double> counts_of(const Policy& agent, const Query& base) {
+std::vector<double> counts_of(const Agent& agent, const Query& base) {
   std::vector<double> counts(action_count, 0.0);
   for (DecisionId id = 0; id < 20000; ++id) {
     counts[agent.choose({.x = base.x, .actions = base.actions, .id = id}).action] += 1.0;
@@ -79,8 +79,10 @@ TEST(Boltzmann, IsGreedyInTheColdAndUniformInTheHeat) {
 }
 
 TEST(Softmax, DoesNotOverflow) {
-  const std::vector<float> values = {1e6F, 0.0F, -1e6F};
-  EXPECT_EQ(softmax(values, 1.0, {}), (std::vector<double>{1.0, 0.0, 0.0}));
+  const std::vector<double> values = {1e6, 0.0, -1e6};
+  std::vector<double> p(3);
+  softmax(values, 1.0, {}, p);
+  EXPECT_EQ(p, (std::vector<double>{1.0, 0.0, 0.0}));
 }
 
 // The largest of v_a + β·Gumbel is action a with probability exp(v_a/β) over the sum: with 11 pulls of every action,

@@ -6,9 +6,9 @@
 
 #include "agent/play.h"
 #include "chi_square.h"
-#include "pits/agent/fixed.h"
-#include "pits/agent/lin_ucb.h"
-#include "pits/agent/ucb1.h"
+#include "pits/agent/context_free/fixed.h"
+#include "pits/agent/context_free/ucb1.h"
+#include "pits/agent/linear/lin_ucb.h"
 
 namespace pits::test {
 namespace {
@@ -22,7 +22,7 @@ void pay(Agent& agent, Action action, float reward) {
 
 // Two actions, range 2. After rewards (1, 0) and (0.5): means 0.5 and 0.5, n = 2 and 1, t = 3.
 TEST(Ucb1, ByHand) {
-  Ucb1 agent({.range = 2.0, .initial_pulls = 0}, {.context_size = context_size, .actions = 2});
+  Ucb1 agent({.range = 2.0, .exploration = {.initial_pulls = 0}}, {.context_size = context_size, .actions = 2});
   EXPECT_EQ(agent.choose({.x = x}).action, 0U);  // none was pulled: the first
   pay(agent, 0, 1.0F);
   EXPECT_EQ(agent.choose({.x = x}).action, 1U);  // never pulled
@@ -82,7 +82,7 @@ TEST(LinUcb, HasTheEstimateAndWidthOfThePlainInverse) {
 
 // λ = 1, one observation x = 1, r = 1 with intercept: A = [[2,1],[1,2]], θ = (1/3, 1/3), xᵀA⁻¹x = 2/3 at x = 1.
 TEST(LinUcb, ByHand) {
-  LinUcb agent({.alpha = 1.0, .lambda = 1.0, .initial_pulls = 0}, {.context_size = 1, .actions = 2});
+  LinUcb agent({.alpha = 1.0, .lambda = 1.0, .exploration = {.initial_pulls = 0}}, {.context_size = 1, .actions = 2});
   const std::vector<float> one = {1.0F};
   const Feedback feedback{.x = one, .action = 0, .reward = 1.0F};
   EXPECT_NEAR(agent.width(0, one), std::sqrt(2.0), 1e-12);

@@ -1,4 +1,4 @@
-#include "pits/agent/context_free_ts.h"
+#include "pits/agent/context_free/context_free_ts.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "agent/play.h"
+#include "experiment/expect_error.h"
+#include "pits/agent/presets.h"
 
 namespace pits::test {
 namespace {
@@ -55,7 +57,7 @@ TEST_P(EveryAgent, SaysNoPropensityUnlessAsked) {
 
 TEST_P(EveryAgent, SnapshotDecidesAsTheAgentAndLearnsNoMore) {
   auto agent = taught(30);
-  const auto snapshot = agent->snapshot();
+  const std::unique_ptr<const Agent> snapshot = agent->clone();
   const std::vector<Action> before = choices(*agent, 300);
   EXPECT_EQ(choices(*snapshot, 300), before);
   learn_all(*agent, random_events(100, 6));
@@ -67,7 +69,7 @@ TEST_P(EveryAgent, SnapshotDecidesAsTheAgentAndLearnsNoMore) {
 // During the forced pulls too: the snapshot keeps the number of events it was taken at.
 TEST_P(EveryAgent, SnapshotOfAYoungAgentStaysYoung) {
   auto agent = taught(2);
-  const auto snapshot = agent->snapshot();
+  const std::unique_ptr<const Agent> snapshot = agent->clone();
   const std::vector<Action> before = choices(*agent, 50);
   learn_all(*agent, random_events(60, 6));
   EXPECT_EQ(choices(*snapshot, 50), before);
@@ -180,8 +182,69 @@ TEST_P(EveryAgent, FieldsReadBackWhatTheySay) {
   }
 }
 
+// Rewards that come late: what is decided before the first one is spread over all actions, as evenly as turns are
+// (UniformStart has the agents that draw).
+class LateRewards : public testing::TestWithParam<std::string> {};
+
+TEST_P(LateRewards, DoNotGiveAllDecisionsToOneAction) {
+  const auto agent = small_agent(GetParam(), small_setup());
+  std::vector<int> counts(action_count, 0);
+  const std::vector<Event> asked = random_events(200, 8);
+  for (DecisionId id = 0; id < 200; ++id) ++counts[agent->choose({.x = asked[id].x, .id = id}).action];
+  EXPECT_EQ(counts, std::vector<int>(action_count, 200 / action_count));
+}
+
+INSTANTIATE_TEST_SUITE_P(ForcedPulls, LateRewards,
+                         testing::Values("pi-ts:released", "ensemble:auto", "lin-ts", "ucb1", "neural-linear",
+                                         "epsilon-greedy"),
+                         [](const auto& agent) { return plain_name(agent.param); });
+
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryAgent, testing::ValuesIn(every_agent()),
                          [](const auto& agent) { return plain_name(agent.param); });
+
+TEST(AgentCatalogue, RefusesUnknownPresetsOfEveryAgent) {
+  for (const AgentEntry& entry : agent_catalogue()) {
+    if (entry.presets.empty()) continue;
+    const std::string near = entry.presets.back().name + "x";
+    const auto made = [&](const std::string& preset) {
+      return message_of([&] { find_recipe(agent_catalogue(), "agent", parse_spec(entry.name + ":" + preset)); });
+    };
+    expect_mentions(made(near), {"preset", entry.name, "'" + near + "'", "did you mean '" + entry.presets.back().name});
+    expect_mentions(made("no-such-thing"), {"preset", entry.name, "'no-such-thing'"});
+  }
+}
+
+// One message that names the new field.
+TEST(AgentCatalogue, SaysTheNewNameOfARenamedField) {
+  const auto said = [](const std::string& spec) {
+    return message_of([&] { find_recipe(agent_catalogue(), "agent", parse_spec(spec)); });
+  };
+  for (const auto& [spec, before, now] : {std::tuple{"pi-ts,exploration=0.5", "exploration", "posterior_scale"},
+                                          {"lin-ts:auto,disagreement=1", "disagreement", "mean_shrinkage"},
+                                          {"pi-ts:fast,doubt=2", "doubt", "scale_prior"},
+                                          {"pi-ts:released,explore=0.1", "explore", "floor"},
+                                          {"epsilon-greedy,explore_decay=0.1", "explore_decay", "floor_decay"},
+                                          {"neural-linear,a0=3", "a0", "noise_shape"},
+                                          {"neural-linear,b0=3", "b0", "noise_scale"}}) {
+    expect_mentions(said(spec), {std::string("'") + before + "' is called '" + now + "' now"});
+  }
+  EXPECT_NO_THROW(find_recipe(agent_catalogue(), "agent", parse_spec("lin-ts,a0=3,b0=3")));
+}
+
+TEST(PiTsPresets, AreRefusedWhereThereAreNone) {
+  EXPECT_EQ(pi_ts_preset("ensemble", "showdown").posterior.particles, 20);
+  expect_mentions(message_of([] { pi_ts_preset("ensemble", "showdow"); }), {"ensemble", "did you mean 'showdown'"});
+  expect_mentions(message_of([] { pi_ts_preset("langevin", ""); }), {"langevin", "lmc"});
+  expect_mentions(message_of([] { pi_ts_preset("uniform", "showdown"); }), {"uniform", "'showdown'"});
+}
+
+// Sizes whose products would overflow are refused, not allocated.
+TEST(AgentSetup, ThatNoMemoryHoldsIsRefused) {
+  for (const std::size_t huge : {std::size_t(-1), std::size_t{1} << 62U, std::size_t{1} << 31U}) {
+    EXPECT_THROW(small_agent("pi-ts:released", {.context_size = huge, .actions = 3}), Error) << huge;
+    EXPECT_THROW(small_agent("uniform", {.context_size = 3, .actions = huge}), Error) << huge;
+  }
+}
 
 TEST(AgentCatalogue, NamesEveryAgentOnceAndSaysWhatItIs) {
   std::set<std::string> names;

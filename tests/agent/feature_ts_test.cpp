@@ -1,5 +1,5 @@
 // feature-ts: its units, when it trains, and the fields that it has.
-#include "pits/agent/feature_ts.h"
+#include "pits/agent/particle/feature_ts.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include "agent/play.h"
 #include "experiment/expect_error.h"
 #include "model/plain_model.h"
+#include "pits/agent/presets.h"
 
 namespace pits::test {
 namespace {
@@ -15,13 +16,14 @@ namespace {
 constexpr std::size_t features = 2;
 
 FeatureTsConfig small_config(UnitsKind units = UnitsKind::standardised) {
-  FeatureTsConfig c = feature_ts_preset("paper");
-  c.particles.posterior.particles = 7;
-  c.particles.posterior.model.hidden = {6};
-  c.particles.posterior.batch = 8;
-  c.particles.posterior.units = units;
-  c.particles.train_every = 5;
-  c.particles.train_steps = 2;
+  FeatureTsConfig c{.posterior = pi_ts_preset("pi-ts", "paper").posterior};
+  c.exploration.initial_pulls = 0;
+  c.posterior.particles = 7;
+  c.posterior.model.hidden = {6};
+  c.posterior.batch = 8;
+  c.posterior.units = units;
+  c.posterior.training.every = 5;
+  c.posterior.training.steps = 2;
   c.action_features = features;
   return c;
 }
@@ -93,21 +95,21 @@ TEST(FeatureTsUnits, AreThoseOfDecisions) {
   const FeatureTsConfig config = small_config();
   const Matrix<float> z = features_of_actions();
   const FeatureTs agent = taught(config, far_events(20, 5), z);
-  const auto snapshot = agent.snapshot();
+  const auto snapshot = agent.clone();
   int undecided = 0;
   for (const Event& asked : far_events(30, 8)) {
     std::vector<double> share(action_count, 0.0);
     for (std::size_t i = 0; i < 7; ++i) {
-      const auto m = plain_rewards(agent, config.particles.posterior.model, i, asked.x, z);
+      const auto m = plain_rewards(agent, config.posterior.model, i, asked.x, z);
       share[static_cast<std::size_t>(std::ranges::max_element(m) - m.begin())] += 1.0 / 7.0;
     }
     undecided += *std::ranges::max_element(share) < 0.99 ? 1 : 0;
     const Query query{.x = asked.x, .actions = {.features = z}, .id = 4, .want_propensity = true};
-    for (const Policy* policy : {static_cast<const Policy*>(&agent), snapshot.get()}) {
+    for (const Agent* decides : {static_cast<const Agent*>(&agent), static_cast<const Agent*>(snapshot.get())}) {
       std::vector<float> p(action_count);
-      EXPECT_EQ(policy->propensities(query, 1, p), 0.0);
+      EXPECT_EQ(decides->propensities(query, 1, p), 0.0);
       for (Action a = 0; a < action_count; ++a) EXPECT_NEAR(p[a], share[a], 1e-6) << a;
-      const Decision decision = policy->choose(query);
+      const Decision decision = decides->choose(query);
       EXPECT_EQ(decision.propensity, p[decision.action]);
       EXPECT_GT(p[decision.action], 0.0F);
     }
@@ -124,7 +126,7 @@ TEST(FeatureTsUnits, OfDrawnRewardsAreRaw) {
   for (const Event& asked : far_events(10, 8)) {
     for (std::uint32_t draw = 0; draw < 9; ++draw) {
       ASSERT_TRUE(agent.draw_rewards(asked.x, draw, rewards));
-      const auto plain = plain_rewards(agent, config.particles.posterior.model, draw % 7, asked.x, codes);
+      const auto plain = plain_rewards(agent, config.posterior.model, draw % 7, asked.x, codes);
       for (Action a = 0; a < action_count; ++a) EXPECT_NEAR(rewards[a], plain[a], 1e-3);
     }
   }
@@ -132,9 +134,9 @@ TEST(FeatureTsUnits, OfDrawnRewardsAreRaw) {
 
 TEST(FeatureTs, DrawsProbabilitiesFromABernoulliModel) {
   FeatureTsConfig config = small_config(UnitsKind::raw);
-  config.particles.posterior.model.kind = ModelKind::mlp_logistic;
+  config.posterior.model.kind = ModelKind::mlp_logistic;
   const FeatureTs agent = taught(config, random_events(20, 5));
-  const PlainModel plain{config.particles.posterior.model, context_size + features, 1};
+  const PlainModel plain{config.posterior.model, context_size + features, 1};
   const std::vector<float> x = {0.3F, -1.0F, 0.5F};
   std::vector<double> rewards(action_count);
   ASSERT_TRUE(agent.draw_rewards(x, 2, rewards));
@@ -170,7 +172,7 @@ std::vector<std::uint64_t> trainings(const FeatureTsConfig& config, std::size_t 
   for (const Event& e : random_events(n, 5)) {
     learn_all(agent, {e});
     if (agent.posterior().steps_done() == steps) continue;
-    EXPECT_EQ(agent.posterior().steps_done(), steps + config.particles.train_steps);
+    EXPECT_EQ(agent.posterior().steps_done(), steps + config.posterior.training.steps);
     steps = agent.posterior().steps_done();
     rounds.push_back(agent.posterior().history().seen());
   }
@@ -181,25 +183,25 @@ TEST(FeatureTs, TrainsWhenItsFieldsSay) {
   FeatureTsConfig config = small_config();
   using Rounds = std::vector<std::uint64_t>;
   EXPECT_EQ(trainings(config, 22), (Rounds{5, 10, 15, 20}));
-  config.particles.train_every = 20;
-  config.particles.train_first = 3;
+  config.posterior.training.every = 20;
+  config.posterior.training.first = 3;
   EXPECT_EQ(trainings(config, 13), (Rounds{3, 6, 9, 12}));
-  config.particles.train_first = 0;
-  config.particles.train_every = 2;
-  config.particles.train_share = 0.5;  // each half of the rounds so far after the one before
+  config.posterior.training.first = 0;
+  config.posterior.training.every = 2;
+  config.posterior.training.share = 0.5;  // each half of the rounds so far after the one before
   EXPECT_EQ(trainings(config, 30), (Rounds{2, 4, 7, 13, 25}));
 }
 
 TEST(FeatureTs, HasNoFieldsOfLastLayersThatItDoesNotHave) {
-  for (const char* field : {"last_layer=exact", "exploration=1", "disagreement=1", "doubt=1", "optimistic=true",
-                            "train_noise=true", "linear_inputs=3"}) {
+  for (const char* field : {"last_layer=exact", "posterior_scale=1", "mean_shrinkage=1", "scale_prior=1",
+                            "optimistic=true", "train_noise=true", "linear_inputs=3"}) {
     const std::string name = std::string(field).substr(0, std::string(field).find('='));
     expect_mentions(message_of([&] { small_agent(std::string("feature-ts,") + field, small_setup()); }),
                     {"feature-ts", name});
     EXPECT_NO_THROW(find_recipe(agent_catalogue(), "agent", parse_spec(std::string("pi-ts,") + field))) << field;
   }
   FeatureTsConfig config = small_config();
-  config.particles.last_layer.kind = LastLayerKind::exact;
+  config.posterior.last_layer.kind = LastLayerKind::exact;
   expect_mentions(message_of([&] { FeatureTs(config, small_setup()); }), {"last_layer=trained"});
 }
 

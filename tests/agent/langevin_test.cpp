@@ -1,4 +1,4 @@
-#include "pits/agent/langevin.h"
+#include "pits/agent/presets.h"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +14,12 @@ namespace {
 // and the step's own bias. A plain step ε has, in a direction of precision a, the stationary variance
 // 1/(a (1 − εa/2)).
 TEST(Langevin, LinearModelVisitsTheKnownPosterior) {
-  PiTsConfig c = langevin_preset("");
+  PiTsConfig c = pi_ts_preset("langevin", "lmc");
   c.posterior.model.kind = ModelKind::linear;
   c.posterior.model.noise_sd = 0.5;
   c.posterior.model.prior = PriorScale::same;
   c.posterior.optimizer = {.rule = Rule::sgd, .step = 2e-3};
-  ParticlePosterior posterior(c.posterior, 2, 1, 4, 0);
+  Posterior posterior(c.posterior, 2, 1, {.seed = 4});
   Eigen::Matrix3d A = Eigen::Matrix3d::Identity();
   Eigen::Vector3d b = Eigen::Vector3d::Zero();
   for (const Event& e : random_events(30, 6, 2, 1)) {
@@ -59,7 +59,7 @@ TEST(Langevin, LinearModelVisitsTheKnownPosterior) {
 }
 
 TEST(Langevin, StepsFallAsOneOverTheRounds) {
-  const OptimizerConfig c = langevin_preset("lmc").posterior.optimizer;
+  const OptimizerConfig c = pi_ts_preset("langevin", "lmc").posterior.optimizer;
   EXPECT_NEAR(step_size(c, 20) / step_size(c, 0), 0.5, 1e-12);
   EXPECT_NEAR(step_size(c, 1980) / step_size(c, 0), 0.01, 1e-12);
 }

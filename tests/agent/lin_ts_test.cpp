@@ -1,4 +1,4 @@
-#include "pits/agent/lin_ts.h"
+#include "pits/agent/linear/lin_ts.h"
 
 #include <gtest/gtest.h>
 
@@ -25,14 +25,6 @@ Conjugate posterior_of(const std::vector<Event>& events, Action a, const BayesLi
     y[i++] = e.reward;
   }
   return {prior, x, y};
-}
-
-TEST(LinTs, HasTheShowdownsPrior) {
-  const LinTsConfig c;
-  EXPECT_EQ(c.prior.lambda, 0.25);
-  EXPECT_EQ(c.prior.a0, 6.0);
-  EXPECT_EQ(c.prior.b0, 6.0);
-  EXPECT_EQ(c.initial_pulls, 2);
 }
 
 TEST(LinTs, EachActionHasTheClosedFormPosteriorOfItsOwnRounds) {
@@ -71,7 +63,7 @@ TEST(LinTs, PlaysAnActionAsOftenAsItIsLikelyToBeTheBest) {
 
 TEST(LinTs, StartsWithRoundRobinPulls) {
   LinTsConfig config;
-  config.initial_pulls = 3;
+  config.exploration.initial_pulls = 3;
   LinTs agent(config, small_setup());
   std::uint64_t events = 0;
   for (const Event& e : random_events(3 * action_count, 14)) {
@@ -87,7 +79,7 @@ TEST(LinTs, StartsWithRoundRobinPulls) {
 
 TEST(LinTs, RefusesBadPriors) {
   EXPECT_THROW(LinTs({.prior = {.lambda = 0.0}}, small_setup()), Error);
-  EXPECT_THROW(LinTs({.initial_pulls = -1}, small_setup()), Error);
+  EXPECT_THROW(LinTs({.exploration = {.initial_pulls = -1}}, small_setup()), Error);
 }
 
 }  // namespace

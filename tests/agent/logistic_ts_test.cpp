@@ -1,4 +1,4 @@
-#include "pits/agent/logistic_ts.h"
+#include "pits/agent/linear/logistic_ts.h"
 
 #include <gtest/gtest.h>
 

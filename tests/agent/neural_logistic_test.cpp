@@ -1,4 +1,4 @@
-#include "pits/agent/neural_logistic.h"
+#include "pits/agent/network/neural_logistic.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,12 @@ namespace pits::test {
 namespace {
 
 NeuralLogisticConfig small_config() {
-  NeuralLogisticConfig c = neural_logistic_preset("showdown");
-  c.network.network.model.hidden = {5};
-  c.network.network.batch = 8;
-  c.network.train_every = 20;
-  c.network.train_steps = 3;
+  NeuralLogisticConfig c;
+  c.network.posterior.model.kind = ModelKind::mlp_logistic;
+  c.network.posterior.model.hidden = {5};
+  c.network.posterior.batch = 8;
+  c.network.posterior.training.every = 20;
+  c.network.posterior.training.steps = 3;
   return c;
 }
 
@@ -52,7 +53,7 @@ TEST(NeuralLogistic, NeedsRewardsOfZeroToOneAndALogisticModel) {
   const Feedback event{.x = x, .action = 2, .reward = 1.5F};
   EXPECT_THROW(agent.learn({&event, 1}), Error);
   NeuralLogisticConfig c = small_config();
-  c.network.network.model.kind = ModelKind::mlp;
+  c.network.posterior.model.kind = ModelKind::mlp;
   EXPECT_THROW(NeuralLogistic(c, small_setup()), Error);
 }
 

@@ -4,29 +4,27 @@
 #include <Eigen/Dense>
 
 #include "agent/play.h"
-#include "pits/agent/dropout.h"
-#include "pits/agent/neural_ts.h"
-#include "pits/agent/neural_ucb.h"
-#include "pits/agent/parameter_noise.h"
+#include "pits/agent/network/dropout.h"
+#include "pits/agent/network/gradient_agents.h"
+#include "pits/agent/network/parameter_noise.h"
 
 namespace pits::test {
 namespace {
 
 NetworkConfig small_network() {
   NetworkConfig c;
-  c.network.model.hidden = {6};
-  c.network.batch = 8;
-  c.train_every = 7;
-  c.train_steps = 3;
+  c.posterior.model.hidden = {6};
+  c.posterior.batch = 8;
+  c.posterior.training = {.every = 7, .steps = 3};
   return c;
 }
 
 std::vector<float> copy(std::span<const float> x) { return {x.begin(), x.end()}; }
 
 // The network by itself, trained on the same events.
-ParticlePosterior trained_network(const std::vector<Event>& events) {
+Posterior trained_network(const std::vector<Event>& events) {
   const NetworkConfig c = small_network();
-  ParticlePosterior network(c.network, context_size, action_count, 1, 0);
+  Posterior network(c.posterior, context_size, action_count, {.seed = 1});
   for (std::size_t i = 0; i < events.size(); ++i) {
     network.observe({.context = events[i].x, .action = events[i].action, .reward = events[i].reward});
     if ((i + 1) % 7 == 0) network.train(3);
@@ -34,7 +32,7 @@ ParticlePosterior trained_network(const std::vector<Event>& events) {
   return network;
 }
 
-std::vector<Action> greedy_choices(const ParticlePosterior& network, std::size_t n) {
+std::vector<Action> greedy_choices(const Posterior& network, std::size_t n) {
   Network::Workspace workspace;
   std::vector<Action> actions;
   for (const Event& e : random_events(n, 77)) {
@@ -49,7 +47,7 @@ TEST(DropoutAgent, KeepingAllIsTheNetworkByItself) {
   const auto events = random_events(60, 5);
   Dropout agent({.network = small_network(), .keep = 1.0}, small_setup());
   learn_all(agent, events);
-  const ParticlePosterior network = trained_network(events);
+  const Posterior network = trained_network(events);
   EXPECT_EQ(copy(agent.theta()), copy(network.particles().row(0)));
   EXPECT_EQ(choices(agent, 200), greedy_choices(network, 200));
 }
@@ -131,8 +129,8 @@ TEST(ParameterNoise, NoiseOnUnitsIsNoiseOnWeights) {
 // ridge regression an action.
 TEST(NeuralUcb, OfALinearModelWithAFullDesignHasTheBonusOfLinUcb) {
   NeuralUcbConfig c{.network = small_network(), .design = {.kind = DesignKind::full, .lambda = 0.7}, .gamma = 1e6};
-  c.network.network.model.kind = ModelKind::linear;
-  c.network.initial_pulls = 0;
+  c.network.posterior.model.kind = ModelKind::linear;
+  c.network.exploration.initial_pulls = 0;
   NeuralUcb agent(c, small_setup());
   const auto events = random_events(40, 5);
   std::vector<Eigen::MatrixXd> A(action_count, 0.7 * Eigen::MatrixXd::Identity(4, 4));
@@ -169,8 +167,8 @@ TEST(NeuralTs, WithoutNoiseIsGreedy) {
 // ν² (‖x‖² + 1), and action 1 wins with probability Φ((m₁ − m₀)/(ν √(2(‖x‖² + 1)))), within four standard errors.
 TEST(NeuralTs, PlaysEachActionAsOftenAsItsDrawIsBest) {
   NeuralTsConfig c{.network = small_network(), .design = {.lambda = 3.0}, .nu = 0.2};
-  c.network.network.model.kind = ModelKind::linear;
-  c.network.initial_pulls = 0;
+  c.network.posterior.model.kind = ModelKind::linear;
+  c.network.exploration.initial_pulls = 0;
   const NeuralTs agent(c, {.context_size = 3, .actions = 2, .seed = 3});
   const std::vector<float> x = {0.3F, -1.0F, 0.5F};
   Network::Workspace workspace;

@@ -1,4 +1,4 @@
-#include "pits/agent/pi_ts.h"
+#include "pits/agent/presets.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 // docs/method.md, section 3, number by number.
 TEST(PiTsPreset, ReleasedIsTheAuthorsCode) {
-  const PiTsConfig c = pi_ts_preset("released");
+  const PiTsConfig c = pi_ts_preset("pi-ts", "released");
   EXPECT_EQ(c.posterior.particles, 20);
   EXPECT_EQ(c.posterior.model.kind, ModelKind::mlp);
   EXPECT_EQ(c.posterior.model.hidden, std::vector<int>{50});
@@ -26,32 +26,24 @@ TEST(PiTsPreset, ReleasedIsTheAuthorsCode) {
   EXPECT_EQ(c.posterior.flow.score_at, ScoreAt::neighbour);
   EXPECT_EQ(c.posterior.batch, 512);
   EXPECT_EQ(c.posterior.scale, LikelihoodScale::minibatch);
-  EXPECT_EQ(c.posterior.capacity, 0);
+  EXPECT_EQ(c.posterior.memory.capacity, 0);
   EXPECT_EQ(c.posterior.optimizer.rule, Rule::sign);
   EXPECT_EQ(c.posterior.optimizer.schedule, Schedule::constant);
   EXPECT_EQ(c.posterior.optimizer.step, 1e-3);
   EXPECT_EQ(c.posterior.optimizer.epsilon, 1e-6);
   EXPECT_EQ(c.posterior.optimizer.clip, 0.0);
-  EXPECT_EQ(c.initial_pulls, 2);
-  EXPECT_EQ(c.train_every, 50);
-  EXPECT_EQ(c.train_steps, 100);
-  EXPECT_EQ(c.floor, 0.0);
-}
-
-TEST(PiTsPreset, PaperScalesTheLikelihoodAndFollowsEquation6) {
-  const PiTsConfig c = pi_ts_preset("paper");
-  EXPECT_EQ(c.posterior.scale, LikelihoodScale::data);
-  EXPECT_EQ(c.posterior.flow.kind, FlowKind::dgf);
-  EXPECT_EQ(c.posterior.flow.score_at, ScoreAt::neighbour);
-  EXPECT_EQ(c.posterior.flow.inner_steps, 1);
+  EXPECT_EQ(c.exploration.initial_pulls, 2);
+  EXPECT_EQ(c.posterior.training.every, 50);
+  EXPECT_EQ(c.posterior.training.steps, 100);
+  EXPECT_EQ(c.exploration.floor, 0.0);
 }
 
 TEST(PiTs, TrainsWhenTheRoundsAreAMultipleOfItsPeriod) {
-  PiTsConfig config = pi_ts_preset("released");
+  PiTsConfig config = pi_ts_preset("pi-ts", "released");
   config.posterior.model.hidden = {4};
   config.posterior.batch = 4;
-  config.train_every = 6;
-  config.train_steps = 3;
+  config.posterior.training.every = 6;
+  config.posterior.training.steps = 3;
   PiTs agent(config, small_setup());
   std::int64_t rounds = 0;
   for (const Event& e : random_events(40, 2)) {
@@ -63,7 +55,7 @@ TEST(PiTs, TrainsWhenTheRoundsAreAMultipleOfItsPeriod) {
 }
 
 TEST(PiTs, RemembersWhatItLearned) {
-  PiTs agent(pi_ts_preset("paper"), small_setup());
+  PiTs agent(pi_ts_preset("pi-ts", "paper"), small_setup());
   const std::vector<Event> events = random_events(10, 2);
   learn_all(agent, events);
   ASSERT_EQ(agent.posterior().history().seen(), 10U);
@@ -80,7 +72,7 @@ TEST(PiTs, RemembersWhatItLearned) {
 // doubt; 4 standard deviations of that count, √(100·0.05·0.95) = 2.2, above it are 14 wrong.
 TEST(PiTs, LearnsWhichActionTheContextAsksFor) {
   for (const char* preset : {"paper", "released"}) {
-    PiTs agent(pi_ts_preset(preset), {.context_size = 1, .actions = 2, .seed = 6});
+    PiTs agent(pi_ts_preset("pi-ts", preset), {.context_size = 1, .actions = 2, .seed = 6});
     Stream stream({.seed = 7, .purpose = Purpose::target_sample});
     int right = 0;
     for (DecisionId t = 0; t < 400; ++t) {
@@ -101,11 +93,11 @@ TEST(PiTs, RefusesBadNumbers) {
     change(config);
     EXPECT_THROW(PiTs(config, small_setup()), Error);
   };
-  refused([](auto& c) { c.floor = 1.5; });
-  refused([](auto& c) { c.floor = -0.1; });
-  refused([](auto& c) { c.train_every = 0; });
-  refused([](auto& c) { c.train_steps = 0; });
-  refused([](auto& c) { c.initial_pulls = -1; });
+  refused([](auto& c) { c.exploration.floor = 1.5; });
+  refused([](auto& c) { c.exploration.floor = -0.1; });
+  refused([](auto& c) { c.posterior.training.every = 0; });
+  refused([](auto& c) { c.posterior.training.steps = 0; });
+  refused([](auto& c) { c.exploration.initial_pulls = -1; });
   refused([](auto& c) { c.posterior.particles = 0; });
 }
 

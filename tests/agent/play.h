@@ -63,11 +63,18 @@ inline void learn_all(Agent& agent, const std::vector<Event>& events) {
   }
 }
 
-inline std::vector<Action> choices(const Policy& policy, std::size_t n, std::size_t d = context_size) {
+inline std::vector<Action> choices(const Agent& agent, std::size_t n, std::size_t d = context_size) {
   const std::vector<Event> asked = random_events(n, 77, d);
   std::vector<Action> actions;
-  for (std::size_t i = 0; i < n; ++i) actions.push_back(policy.choose({.x = asked[i].x, .id = 1000 + i}).action);
+  for (std::size_t i = 0; i < n; ++i) actions.push_back(agent.choose({.x = asked[i].x, .id = 1000 + i}).action);
   return actions;
+}
+
+// The exact probability of every action.
+inline std::vector<float> probabilities(const Agent& agent, const Query& query) {
+  std::vector<float> p(agent.setup().actions);
+  if (agent.propensities(query, 1, p) != 0.0) throw failed("these probabilities are estimates");
+  return p;
 }
 
 // A gtest name from a spec.

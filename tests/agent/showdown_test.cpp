@@ -1,5 +1,5 @@
 // The settings of docs/method.md's showdown, number by number: what the paper's baselines were run with.
-#include "pits/agent/showdown.h"
+#include "pits/agent/presets.h"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST(Showdown, NetworksAreSetAsTheirCodeRanThem) {
 
 TEST(Showdown, EachMethodHasItsOwnNumbers) {
   expect_settings("lin-ts", {{"lambda", "0.25"}, {"a0", "6"}, {"b0", "6"}, {"initial_pulls", "2"}});
-  expect_settings("neural-linear", {{"regression_lambda", "0.25"}, {"a0", "6"}, {"b0", "6"}});
+  expect_settings("neural-linear", {{"regression_lambda", "0.25"}, {"noise_shape", "6"}, {"noise_scale", "6"}});
   expect_settings("bootstrap", {{"particles", "3"}, {"keep", "0.95"}});
   expect_settings("dropout", {{"keep", "0.8"}});
   expect_settings("parameter-noise", {{"sigma", "0.05"}, {"samples", "300"}});

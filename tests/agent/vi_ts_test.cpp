@@ -1,4 +1,4 @@
-#include "pits/agent/vi_ts.h"
+#include "pits/agent/network/vi_ts.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,9 @@ namespace {
 // The share of decisions for action 1 is P(N(m₁, v₁) > N(m₀, v₀)) with the linear posterior's own moments, within four
 // standard errors.
 TEST(ViTs, PlaysEachActionAsOftenAsItsDrawIsBest) {
-  ViTs agent({.posterior = {.hidden = {}, .init_mean_sd = 0.3, .init_log_sd = -1.0}, .initial_pulls = 0},
-             {.context_size = 3, .actions = 2, .seed = 5});
+  ViTs agent(
+      {.posterior = {.hidden = {}, .init_mean_sd = 0.3, .init_log_sd = -1.0}, .exploration = {.initial_pulls = 0}},
+      {.context_size = 3, .actions = 2, .seed = 5});
   const std::vector<float> x = {0.4F, -1.0F, 0.7F};
   const GaussianWeights q = agent.posterior().weights();
   double mean = q.mean[7] - q.mean[6], variance = 0.0;
@@ -43,7 +44,8 @@ TEST(ViTs, LearnsWhichActionPays) {
   for (DecisionId t = 0; t < 400; ++t) round(t);
   float won = 0.0F;
   for (DecisionId t = 400; t < 500; ++t) won += round(t);
-  EXPECT_GT(won, 85.0F);  // 50 by chance, standard deviation 5
+  // Without learning the rewards of 100 rounds are binomial, mean 50 and standard deviation 5: 4.5 of them.
+  EXPECT_GT(won, 50.0F + 4.5F * 5.0F);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include "bandit/small_bandit.h"
 #include "experiment/expect_error.h"
-#include "pits/agent/lin_ts.h"
-#include "pits/agent/pi_ts.h"
+#include "pits/agent/linear/lin_ts.h"
+#include "pits/agent/particle/pi_ts.h"
 
 namespace pits::test {
 namespace {
@@ -45,7 +45,7 @@ TEST_P(NewActions, CanBeChosenAndLearned) {
   EXPECT_THROW(agent->choose({.x = x0, .actions = {std::vector<std::uint8_t>(action_count, 1)}}), Error);
   learn_all(*agent, random_events(40, 6, context_size, 5));
   for (const Event& e : random_events(50, 8)) EXPECT_LT(agent->choose({.x = e.x}).action, 5U);
-  EXPECT_NO_THROW(agent->snapshot()->choose({.x = x0, .actions = {only}}));
+  EXPECT_NO_THROW(agent->clone()->choose({.x = x0, .actions = {only}}));
 }
 
 TEST_P(NewActions, AreSavedWithTheRest) {

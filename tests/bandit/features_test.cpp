@@ -6,8 +6,7 @@
 
 #include "bandit/small_bandit.h"
 #include "experiment/expect_error.h"
-#include "pits/agent/feature_ts.h"
-#include "pits/bandit/live_bandit.h"
+#include "pits/agent/particle/feature_ts.h"
 
 namespace pits::test {
 namespace {
@@ -91,13 +90,6 @@ TEST(ActionFeatures, OfTheDecisionAreLearned) {
   std::vector<float> joint = x;
   joint.insert(joint.end(), z.row(choice.action).begin(), z.row(choice.action).end());
   EXPECT_TRUE(std::ranges::equal(history[0].context, joint));
-
-  LiveBandit live(Bandit(small_spec("feature-ts,action_features=3"), small_setup()));
-  EXPECT_EQ(live.decide(x, {.features = z}).action, choice.action);
-  live.update([&](Bandit& other) {
-    EXPECT_TRUE(other.learn(0, 1.0F));
-    EXPECT_EQ(agent_state(other), agent_state(bandit));
-  });
 }
 
 // As if each action had its own network input, whatever the mask: the propensity is the share of particles.

@@ -19,7 +19,7 @@ std::string state_after(const std::vector<Event>& events) {
   const auto agent = find_recipe(agent_catalogue(), "agent", parse_spec("lin-ts"))->make(small_setup());
   learn_all(*agent, events);
   Archive archive;
-  agent->state(archive);
+  agent->archive(archive);
   return archive.bytes();
 }
 
@@ -129,7 +129,7 @@ TEST(Bandit, DecidesAsItsAgentDoesUnderTheSameIds) {
   for (DecisionId t = 0; t < rounds.size(); ++t) {
     const Action expected = agent->choose({.x = rounds[t].x, .id = t}).action;
     ASSERT_EQ(bandit.decide(rounds[t].x).action, expected);
-    const Feedback event{.x = rounds[t].x, .action = expected, .reward = rounds[t].reward};
+    const Feedback event{.x = rounds[t].x, .action = expected, .reward = rounds[t].reward, .id = t};
     agent->learn({&event, 1});
     bandit.learn(t, rounds[t].reward);
   }

@@ -40,7 +40,7 @@ TEST_P(WarmStart, LearnsWhatPlayingTheRoundsWouldHaveTaught) {
   const auto agent = small_agent(GetParam(), small_setup());
   learn_all(*agent, events);
   Archive archive;
-  agent->state(archive);
+  agent->archive(archive);
   EXPECT_EQ(agent_state(fitted), archive.bytes());
 }
 

@@ -9,7 +9,7 @@
 #include "bandit/small_bandit.h"
 #include "chi_square.h"
 #include "experiment/expect_error.h"
-#include "pits/agent/context_free_ts.h"
+#include "pits/agent/context_free/context_free_ts.h"
 
 namespace pits::test {
 namespace {
@@ -17,10 +17,13 @@ namespace {
 const std::vector<float> x0 = {0.3F, -1.0F, 0.5F};
 const std::vector<std::uint8_t> three = {1, 1, 0, 1};
 
-std::vector<double> counts_of(const Policy& policy, const Query& base, DecisionId decisions) {
+std::vector<double> counts_of(const Agent& agent, const Query& base, DecisionId decisions) {
   std::vector<double> counts(action_count, 0.0);
   Query query = base;
-  for (query.id = 50; query.id < 50 + decisions; ++query.id) counts[policy.choose(query).action] += 1.0;
+  for (DecisionId n = 1; n <= decisions; ++n) {
+    query.id = base.id + n * action_count;  // the same turn while pulls are forced
+    counts[agent.choose(query).action] += 1.0;
+  }
   return counts;
 }
 
@@ -40,10 +43,15 @@ TEST_P(Propensities, AreTheFrequenciesOfDecisions) {
   constexpr std::uint32_t draws = 2000;
   for (const std::size_t events : {0U, 3U, 30U}) {
     const auto agent = small_agent(GetParam(), small_setup());
-    learn_all(*agent, random_events(events, 5));
-    const auto snapshot = agent->snapshot();
+    for (const Event& e : random_events(events, 5)) {
+      Feedback feedback = e.feedback();
+      feedback.id = 1 << 20;  // newer than all that is asked: no reward is outstanding
+      agent->learn({&feedback, 1});
+    }
+    const auto snapshot = agent->clone();
     for (const ActionSet& actions : {ActionSet{}, ActionSet{three}}) {
-      const Query query{.x = x0, .actions = actions, .id = 7};
+      // A turn that the mask does not allow, while pulls are forced; one that it does.
+      const Query query{.x = x0, .actions = actions, .id = events == 3 ? 6U : 7U};
       std::vector<float> p(action_count), frozen(action_count);
       const double error = agent->propensities(query, draws, p);
       EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1.0, 1e-5);

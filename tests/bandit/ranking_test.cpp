@@ -9,8 +9,8 @@
 #include "chi_square.h"
 #include "experiment/expect_error.h"
 #include "model/plain_model.h"
-#include "pits/agent/boltzmann.h"
-#include "pits/agent/pi_ts.h"
+#include "pits/agent/network/boltzmann.h"
+#include "pits/agent/particle/pi_ts.h"
 
 namespace pits::test {
 namespace {
@@ -25,12 +25,12 @@ TEST_P(Ranking, StartsWithTheDecisionAndHoldsEveryAllowedActionOnce) {
   const std::vector<std::uint8_t> three = {1, 1, 0, 1};
   for (DecisionId id = 0; id < 50; ++id) {
     const Query query{.x = x0, .id = id};
-    const std::vector<Action> ranked = ranking(*agent, query, action_count, action_count);
+    const std::vector<Action> ranked = ranking(*agent, query, action_count);
     EXPECT_EQ(ranked.front(), agent->choose(query).action);
     EXPECT_EQ(std::set<Action>(ranked.begin(), ranked.end()).size(), action_count);
-    const std::vector<Action> masked = ranking(*agent, {.x = x0, .actions = {three}, .id = id}, 9, action_count);
+    const std::vector<Action> masked = ranking(*agent, {.x = x0, .actions = {three}, .id = id}, 9);
     EXPECT_EQ(std::set<Action>(masked.begin(), masked.end()), (std::set<Action>{0, 1, 3}));
-    EXPECT_EQ(ranking(*agent, query, 2, action_count), (std::vector<Action>{ranked[0], ranked[1]}));
+    EXPECT_EQ(ranking(*agent, query, 2), (std::vector<Action>{ranked[0], ranked[1]}));
   }
 }
 
@@ -38,14 +38,14 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, Ranking, testing::ValuesIn(every_agent()),
                          [](const auto& agent) { return plain_name(agent.param); });
 
 // Pairs (first, second) as counts, and the probability of each under drawing without replacement in proportion to p.
-void expect_plackett_luce(const Policy& policy, const std::vector<double>& p) {
+void expect_plackett_luce(const Agent& agent, const std::vector<double>& p) {
   std::vector<double> counts, expected;
   for (Action a = 0; a < p.size(); ++a) {
     for (Action b = 0; b < p.size(); ++b) expected.push_back(a == b ? 0.0 : p[a] * p[b] / (1.0 - p[a]));
   }
   counts.resize(expected.size(), 0.0);
   for (DecisionId id = 0; id < 20000; ++id) {
-    const std::vector<Action> ranked = ranking(policy, {.x = x0, .id = id}, 2, p.size());
+    const std::vector<Action> ranked = ranking(agent, {.x = x0, .id = id}, 2);
     counts[ranked[0] * p.size() + ranked[1]] += 1.0;
   }
   expect_frequencies(counts, expected);
@@ -68,7 +68,7 @@ TEST(RankingByParticles, IsTheOrderOfOneParticlesRewards) {
   PiTsConfig config;
   config.posterior.particles = 5;
   config.posterior.model.hidden = {6};
-  config.initial_pulls = 0;
+  config.exploration.initial_pulls = 0;
   PiTs agent(config, small_setup());
   learn_all(agent, random_events(19, 5));
   const PlainModel plain{config.posterior.model, context_size, action_count};
@@ -80,7 +80,7 @@ TEST(RankingByParticles, IsTheOrderOfOneParticlesRewards) {
     expected[order] += 0.2;
   }
   std::map<std::vector<Action>, double> counts;
-  for (DecisionId id = 0; id < 5000; ++id) counts[ranking(agent, {.x = x0, .id = id}, 4, 4)] += 1.0;
+  for (DecisionId id = 0; id < 5000; ++id) counts[ranking(agent, {.x = x0, .id = id}, 4)] += 1.0;
   std::vector<double> seen, share;
   for (const auto& [order, p] : expected) {
     seen.push_back(counts[order]);
@@ -101,49 +101,67 @@ TEST(BanditRank, GivesEveryPlaceAnIdAndLearnsEach) {
   const auto agent = find_recipe(agent_catalogue(), "agent", parse_spec("lin-ts"))->make(small_setup());
   learn_all(*agent, {{x0, choices[1].action, 1.0F}});
   Archive archive;
-  agent->state(archive);
+  agent->archive(archive);
   EXPECT_EQ(agent_state(bandit), archive.bytes());
   EXPECT_EQ(bandit.decide(x0).id, 3U);
   EXPECT_EQ(bandit.rank(x0, 100).size(), action_count);
   EXPECT_THROW(bandit.rank(x0, 0), Error);
 }
 
-// Counts how often a propensity is asked for.
-class Counting final : public Policy {
+// Likes later actions better, and counts how often it is asked for probabilities.
+class Counting : public Cloned<Counting> {
  public:
-  explicit Counting(const Policy& policy) : policy_(policy) {}
-  Decision choose(const Query& query) const override {
-    if (query.want_propensity) ++asked;
-    return policy_.choose(query);
-  }
-  mutable int asked = 0;
+  Counting(const AgentSetup& setup, int& asked) : Cloned(setup), asked_(&asked) {}
 
  private:
-  const Policy& policy_;
+  Action decide(const Query& query, Stream&, ActionProbabilities* exact) const override {
+    Action best = static_cast<Action>(actions() - 1);
+    while (!query.actions.admits(best)) --best;
+    if (exact != nullptr) {
+      ++*asked_;
+      exact->set_certain(best);
+    }
+    return best;
+  }
+  void observe(const Feedback&) override {}
+  void state(Archive&) override {}
+
+  int* asked_;
 };
 
 // A propensity costs all particles: the first place has one, and no other pays for it.
 TEST(BanditRank, AsksForThePropensityOfTheFirstPlaceAlone) {
-  const AgentSetup setup = small_setup();
-  const auto agent = small_agent("pi-ts:paper,initial_pulls=0", setup);
+  int asked = 0;
+  const ServingPolicy with{.agent = std::make_unique<Counting>(small_setup(), asked),
+                           .config = {},
+                           .retired = std::vector<std::uint8_t>(action_count, 0)};
+  ServingPolicy without = with.copy();
+  without.config.propensity = PropensityKind::none;
+  for (const ServingPolicy* serving : {&with, static_cast<const ServingPolicy*>(&without)}) {
+    const auto ranked = serving->rank(x0, {}, action_count, 5);
+    ASSERT_EQ(ranked.size(), action_count);
+    for (Action i = 0; i < action_count; ++i) EXPECT_EQ(ranked[i].action, action_count - 1 - i);
+    EXPECT_EQ(ranked.front().propensity.has_value(), serving == &with);
+    EXPECT_EQ(asked, 1);
+  }
+}
+
+TEST(BanditRank, HasThePropensityOfItsFirstPlace) {
+  const auto agent = small_agent("pi-ts:paper,initial_pulls=0", small_setup());
   learn_all(*agent, random_events(30, 5));
-  const std::vector<std::uint8_t> retired(action_count, 0);
-  const BanditConfig with{}, without{.propensity = PropensityKind::none};
+  const ServingPolicy with{
+      .agent = agent->clone(), .config = {}, .retired = std::vector<std::uint8_t>(action_count, 0)};
+  ServingPolicy without = with.copy();
+  without.config.propensity = PropensityKind::none;
   for (DecisionId id = 0; id < 50; ++id) {
-    const Counting policy(*agent);
-    const auto ranked = DecisionRule{policy, setup, with, retired}.rank(x0, {}, action_count, id);
-    EXPECT_EQ(policy.asked, 1);
-    std::vector<float> p(action_count);
-    agent->propensities({.x = x0, .id = id}, 1, p);
-    EXPECT_EQ(ranked.front().propensity, p[ranked.front().action]);
-    const auto plain = DecisionRule{policy, setup, without, retired}.rank(x0, {}, action_count, id);
-    EXPECT_EQ(policy.asked, 1);
+    const auto ranked = with.rank(x0, {}, action_count, id), plain = without.rank(x0, {}, action_count, id);
+    EXPECT_EQ(ranked.front().propensity, probabilities(*agent, {.x = x0, .id = id})[ranked.front().action]);
     for (std::size_t i = 0; i < action_count; ++i) EXPECT_EQ(ranked[i].action, plain[i].action);
   }
 }
 
 TEST(BanditRank, LeftToChanceIsAnEvenPermutation) {
-  Bandit bandit("lin-ucb", small_setup(), {.floor = 1.0});
+  Bandit bandit("lin-ucb,initial_pulls=0", small_setup(), {.floor = 1.0});
   std::vector<double> counts(action_count * action_count, 0.0);
   for (int t = 0; t < 12000; ++t) {
     const std::vector<Choice> choices = bandit.rank(x0, 2);

@@ -5,7 +5,6 @@
 
 #include "bandit/small_bandit.h"
 #include "experiment/expect_error.h"
-#include "pits/bandit/live_bandit.h"
 
 namespace pits::test {
 namespace {
@@ -63,15 +62,6 @@ TEST_P(RefusedDecision, SettlesNothingAndWaitsForNothing) {
     }
     EXPECT_TRUE(bandit.learn(waiting, 1.0F)) << call.name;
   }
-}
-
-TEST_P(RefusedDecision, TakesNoIdOfALiveBandit) {
-  LiveBandit live(Bandit(small_spec(GetParam()), small_setup()));
-  for (const Refused& call : refused_by(GetParam())) {
-    if (call.k == 1) expect_mentions(message_of([&] { live.decide(call.x, call.actions()); }), call.said);
-  }
-  EXPECT_EQ(live.decide(x0).id, 0U);
-  live.update([](Bandit& bandit) { EXPECT_EQ(bandit.pending(), 1U); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Agents, RefusedDecision,

@@ -85,7 +85,12 @@ TEST(SavedBandit, RefusesEveryFlippedByteAndEveryTruncation) {
 // Behind a right checksum too: whatever a truncated state holds, it is refused, never read beyond its end.
 TEST(SavedBandit, RefusesEveryTruncatedStateBehindARightChecksum) {
   const std::string bytes = unsealed("bandit", small_file(), "it");
-  for (std::size_t n = 0; n < bytes.size(); ++n) {
+#ifdef PITS_SANITIZED
+  constexpr std::size_t step = 7;  // prime to the sizes of numbers; every length takes more than a minute
+#else
+  constexpr std::size_t step = 1;
+#endif
+  for (std::size_t n = 0; n < bytes.size(); n += step) {
     EXPECT_THROW(Bandit::from_saved(sealed("bandit", bytes.substr(0, n)), "it"), Error) << n;
   }
   EXPECT_THROW(Bandit::from_saved(sealed("bandit", bytes + "x"), "it"), Error);

@@ -32,7 +32,7 @@ inline std::vector<Action> play(Bandit& bandit, std::size_t first, std::size_t l
 
 inline std::string agent_state(const Bandit& bandit) {
   Archive archive;
-  const_cast<Agent&>(bandit.agent()).state(archive);  // a writing archive changes nothing
+  const_cast<Agent&>(bandit.agent()).archive(archive);  // a writing archive changes nothing
   return archive.bytes();
 }
 

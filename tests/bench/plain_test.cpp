@@ -1,13 +1,13 @@
 // What the bench compares does the same work: the plain loops against the library.
-#include "bench/plain.h"
+#include "pits/bench/plain.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "bench/operations.h"
-#include "bench/problem.h"
-#include "pits/agent/pi_ts.h"
+#include "pits/agent/particle/pi_ts.h"
+#include "pits/bench/operations.h"
+#include "pits/bench/problem.h"
 
 namespace pits::bench {
 namespace {
@@ -19,7 +19,7 @@ PlainNetworks plain_networks(const Shape& shape, ParticlesView theta) {
 // Adam's step is 1e-3 at most, whatever the scale of the velocity: a step in another direction differs by as much.
 TEST(PlainNetworks, StepIsTheStepOfThePosterior) {
   for (const Shape& shape : {Shape{5, 3, 4}, Shape{12, 2, 3, 4}}) {
-    ParticlePosterior posterior = taught_posterior(shape);
+    Posterior posterior = taught_posterior(shape);
     PlainNetworks plain = plain_networks(shape, posterior.particles());
     for (std::uint32_t k = 0; k < 3; ++k) {
       Minibatch batch;
@@ -38,14 +38,15 @@ TEST(PlainNetworks, StepIsTheStepOfThePosterior) {
 
 TEST(PlainNetworks, PrefersWhatTheParticlesOfAnAgentPrefer) {
   const Shape shape{54, 7, 20};
-  const PiTs agent({.posterior = particle_config(shape), .initial_pulls = 0},
+  const PiTs agent({.posterior = particle_config(shape), .exploration = {.initial_pulls = 0}},
                    {.context_size = shape.d, .actions = shape.K});
   PlainNetworks plain = plain_networks(shape, agent.posterior().particles());
   const Matrix<float> x = contexts_of(shape, 30);
   for (std::size_t n = 0; n < x.rows(); ++n) {
     std::vector<float> share(shape.K, 0.0F);
     for (std::size_t i = 0; i < shape.M; ++i) share[plain.best_action(i, x.row(n))] += 1.0F;
-    const std::vector<float> p = agent.probabilities({.x = std::as_const(x).row(n)});
+    std::vector<float> p(shape.K);
+    EXPECT_EQ(agent.propensities({.x = std::as_const(x).row(n)}, 1, p), 0.0);
     for (std::size_t a = 0; a < shape.K; ++a) EXPECT_NEAR(p[a], share[a] / static_cast<float>(shape.M), 1e-6) << n;
   }
 }

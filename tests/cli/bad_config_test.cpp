@@ -23,6 +23,9 @@ const std::vector<BadInput> names = {
     {"Field", "run --agent pi-ts,particle=5 --env linear", bad, {"'pi-ts'", "did you mean 'particles'"}},
     {"FieldOfEnvironment", "run --agent lin-ts --env wheel,dleta=1", bad, {"'wheel'", "did you mean 'delta'"}},
     {"Feedback", "run --agent lin-ts --env linear --feedback al", bad, {"feedback", "'al'", "did you mean 'all'"}},
+    {"Regret", "run --agent lin-ts --env linear --regret mean", bad, {"regret", "'mean'", "did you mean 'means'"}},
+    {"Compare", "run --agent lin-ts --env linear --compare lin-t", bad, {"'lin-t'", "did you mean 'lin-ts'"}},
+    {"Truth", "run --agent lin-ts --env click,truth=liner", bad, {"truth", "'liner'", "did you mean 'linear'"}},
     {"Flow", "run --agent pi-ts,flow=svg --env linear", bad, {"flow", "'svg'", "did you mean 'svgd'"}},
     {"SampleFlow", "sample --flow spo", bad, {"flow", "'spo'", "did you mean 'spos'"}},
     {"SampleTarget", "sample --target bananna", bad, {"target 'bananna'", "did you mean 'banana'"}},
@@ -39,11 +42,11 @@ const std::vector<BadInput> names = {
 };
 
 const std::vector<BadInput> numbers = {
-    {"StepsZero", "run --agent lin-ts --env linear --steps 0", bad, {"steps must be at least 1", "not 0"}},
-    {"StepsNegative", "run --agent lin-ts --env linear --steps -5", bad, {"steps must be at least 1", "not -5"}},
+    {"StepsZero", "run --agent lin-ts --env linear --steps 0", bad, {"steps: must be at least 1", "not 0"}},
+    {"StepsNegative", "run --agent lin-ts --env linear --steps -5", bad, {"steps: must be at least 1", "not -5"}},
     {"StepsHuge", "run --agent lin-ts --env linear --steps 5000000000", bad, {"steps", "at most 4000000000"}},
-    {"RealizationsZero", "run --agent lin-ts --env linear --realizations 0", bad, {"realizations must be at least 1"}},
-    {"SeedNegative", "run --agent lin-ts --env linear --seed -1", bad, {"seed must be at least 0", "not -1"}},
+    {"RealizationsZero", "run --agent lin-ts --env linear --realizations 0", bad, {"realizations: must be at least 1"}},
+    {"SeedNegative", "run --agent lin-ts --env linear --seed -1", bad, {"seed: must be at least 0", "not -1"}},
     {"ThreadsNegative", "run --agent lin-ts --env linear --threads -1", bad, {"--threads must be at least 0", "-1"}},
     {"ThreadsHuge", "run --agent lin-ts --env linear --threads 99999999999", bad, {"--threads", "at most 4096"}},
     {"NoParticles", "run --agent pi-ts,particles=0 --env linear", bad, {"particles: must be at least 1", "not 0"}},
@@ -56,6 +59,9 @@ const std::vector<BadInput> numbers = {
     {"DeltaAboveOne", "run --agent lin-ts --env wheel,delta=2", bad, {"delta: must be at least 0 and at most 1"}},
     {"NoDimension", "run --agent lin-ts --env linear,dimension=0", bad, {"dimension: must be at least 1"}},
     {"NoActions", "run --agent lin-ts --env linear,actions=0", bad, {"actions: must be at least 1"}},
+    {"BaseRate", "run --agent lin-ts --env click,base_rate=0", bad, {"base_rate: must be above 0", "not 0"}},
+    {"Batch", "run --agent lin-ts --env click,batch=0", bad, {"batch: must be at least 1", "not 0"}},
+    {"Appears", "run --agent lin-ts --env click,appears=9,actions=1", bad, {"appears: actions must be at least 2"}},
     {"CovarianceSize",
      "run --agent lin-ts --env linear,covariance=1x2x3",
      bad,
@@ -90,6 +96,24 @@ const std::vector<BadInput> combinations = {
     {"SampleSetWithoutEquals", "sample --set step", bad, {"'step'", "field=value"}},
 };
 
+constexpr const char* from_file = "run --config DIR/config.toml";
+constexpr const char* two_runs =
+    "agents = ['uniform']\nsteps = 9\n[[run]]\nname = 'a'\nenvironments = ['wheel']\n"
+    "[[run]]\nname = 'b'\nenvironments = ['linear']\n";
+
+const std::vector<BadInput> runs = {
+    {"NoName", from_file, bad, {"config.toml:1", "a run needs a name"}, "[[run]]\nsteps = 3\n"},
+    {"NameOfAPath", from_file, bad, {"config.toml:1", "a run needs a name of letters"}, "[[run]]\nname = '../a'\n"},
+    {"NameTwice", from_file, bad, {"config.toml:3", "'a' is there already"}, "[[run]]\nname='a'\n[[run]]\nname='a'\n"},
+    {"NoTables", from_file, bad, {"config.toml:1", "[[run]]"}, "run = 3\n"},
+    {"NameOfNoRun", from_file, bad, {"config.toml:1", "unknown key 'name'"}, "name = 'a'\n"},
+    {"KeyOfARun", from_file, bad, {"config.toml:3", "did you mean 'steps'"}, "[[run]]\nname='a'\nstep = 3\n"},
+    {"Only", "run --config DIR/config.toml --only c", bad, {"'c'", "Known: a, b"}, two_runs},
+    {"OnlyOfNoFile", "run --agent uniform --env wheel --only a", wrong_usage, {"--only needs --config"}},
+    {"EnvironmentOfWhich", "run --config DIR/config.toml --env wheel", wrong_usage, {"--only NAME"}, two_runs},
+};
+
+INSTANTIATE_TEST_SUITE_P(Runs, BadConfig, testing::ValuesIn(runs), name_of);
 INSTANTIATE_TEST_SUITE_P(Unknown, BadConfig, testing::ValuesIn(names), name_of);
 INSTANTIATE_TEST_SUITE_P(OutOfRange, BadConfig, testing::ValuesIn(numbers), name_of);
 INSTANTIATE_TEST_SUITE_P(Combination, BadConfig, testing::ValuesIn(combinations), name_of);

@@ -11,9 +11,20 @@ TEST_P(BadFile, IsOneClearLine) { expect_refused(GetParam()); }
 constexpr int bad = bad_data_or_config;
 const std::string with_config = "run --config DIR/config.toml";
 
+// A reader that calls itself for every part would overflow the stack.
+std::string deep_key(const std::string& value = " = 1") {
+  std::string key = "a";
+  for (int i = 0; i < 100'000; ++i) key += ".a";
+  return key + value;
+}
+
 const std::vector<BadInput> toml_files = {
     {"Missing", "run --config DIR/absent.toml", bad, {"absent.toml", "No such file"}},
     {"IsDirectory", "run --config DIR", bad, {"is a directory"}},
+    {"Endless", "run --config /dev/zero", bad, {"/dev/zero", "larger than 1048576 bytes"}},
+    {"DeepKey", with_config, bad, {"config.toml:2", "a key of more than 1000 parts"}, "steps = 5\n" + deep_key()},
+    {"DeepInlineKey", with_config, bad, {"config.toml:1", "more than 1000 parts"}, "set = { " + deep_key() + " }\n"},
+    {"DeepTable", with_config, bad, {"config.toml:1", "more than 1000 parts"}, "[" + deep_key("") + "]\n"},
     {"Malformed", with_config, bad, {"config.toml:3", "not TOML"}, "steps = 5\nseed = 1\nagents = [\"lin-ts\n"},
     {"KeyTwice", with_config, bad, {"config.toml:2", "steps"}, "steps = 5\nsteps = 6\n"},
     {"UnknownKey", with_config, bad, {"config.toml:2", "'step'", "did you mean 'steps'"}, "seed = 1\nstep = 5\n"},
@@ -36,12 +47,12 @@ const std::vector<BadInput> toml_files = {
     {"NegativeSeed",
      with_config,
      bad,
-     {"seed must be at least 0"},
+     {"config.toml:3", "seed: must be at least 0"},
      "agents = [\"lin-ts\"]\nenvironments = [\"wheel\"]\nseed = -3\n"},
     {"FeedbackNumber",
      with_config,
      bad,
-     {"feedback", "'3'", "Known: played, all"},
+     {"config.toml:3", "feedback", "'3'", "Known: played, all"},
      "agents = [\"lin-ts\"]\nenvironments = [\"wheel\"]\nfeedback = 3\n"},
     {"UnknownAgent",
      with_config,

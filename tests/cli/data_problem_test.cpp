@@ -37,6 +37,51 @@ TEST_F(OwnFile, RunsByItsRewards) {
   EXPECT_EQ(run({"--env", "rewards:own.csv,actions=2"}).exit_code, 0);
 }
 
+std::string many_rows(const std::string& odd, const std::string& colour = "") {
+  std::string text = colour.empty() ? "age,kind\n" : "age,colour,kind\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string middle = colour.empty() ? "" : (i % 2 == 0 ? "red," : colour + ",");
+    text += (i == 9 ? odd : std::to_string(i)) + "," + middle + (i % 3 == 0 ? "a" : "b") + "\n";
+  }
+  return text;
+}
+
+TEST_F(OwnFile, SaysWhichColumnsBecameCategories) {
+  file(many_rows("9", "blue"));
+  const std::string out = (scratch / "run").string();
+  const Outcome outcome = run({"--env", "csv:own.csv", "--label", "kind", "--out", out});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("csv:own.csv: one-hot columns: 'colour' (2 levels)\n"), std::string::npos) << outcome.out;
+  EXPECT_EQ(nlohmann::json::parse(bytes_of(scratch / "run/run.json"))["environments"][0]["remark"],
+            "one-hot columns: 'colour' (2 levels)");
+  EXPECT_EQ(run({"--env", "csv:own.csv", "--label", "kind", "--set-env", "drop=colour"}).out.find("one-hot"),
+            std::string::npos);
+}
+
+// 39 of 40 ages are numbers; as a category the column would have 40 levels.
+TEST_F(OwnFile, OneOddFieldAmongNumbersIsOneClearLine) {
+  const std::vector<std::string> words = {"--env", "csv:" + file(many_rows("N/A")), "--label", "kind"};
+  expect_one_clear_line(run(words), bad_data_or_config,
+                        {"own.csv', line 11", "'N/A'", "'age'", "39 of 40", "categorical=auto+age"});
+  EXPECT_EQ(run(joined(words, {"--categorical", "auto+age"})).exit_code, 0);
+  file(many_rows(std::string(1'000'000, 'x')));
+  const Outcome long_field = run(words);
+  expect_one_clear_line(long_field, bad_data_or_config, {"xxx...' (1000000 bytes)"});
+  EXPECT_LT(long_field.err.size(), 1000U);
+}
+
+TEST_F(OwnFile, APipeIsOneClearLine) {
+  file(good);
+  file("x,reward_1,reward_2\n1,0,1\n2,1,0\n", "rewards.csv");
+  const auto piped = [&](const std::string& from, const std::vector<std::string>& words) {
+    const std::string script = "cat '" + (scratch / from).string() + "' | \"$@\"";
+    return pits(joined({"run", "--agent", "uniform"}, words), {.through = {"/bin/bash", "-c", script, "bash"}});
+  };
+  expect_one_clear_line(piped("own.csv", {"--env", "csv:/dev/stdin", "--label", "kind"}), bad_data_or_config,
+                        {"'/dev/stdin'", "pipe", "save it to a file"});
+  expect_one_clear_line(piped("rewards.csv", {"--env", "rewards:/dev/stdin"}), bad_data_or_config, {"pipe"});
+}
+
 TEST_F(OwnFile, AReportNeedsNoFile) {
   const std::string out = (scratch / "run").string();
   ASSERT_EQ(run({"--env", "csv:" + file(good), "--label", "kind", "--out", out}).exit_code, 0);
@@ -71,6 +116,8 @@ TEST_F(OwnFile, WhatIsWrongWithItIsOneClearLine) {
   refused({"--env", "csv:" + file("x,kind\n1,a\n2,a\n"), "--label", "kind"}, {"one class only"});
   refused({"--env", "csv:" + file("\x1f\x8b\x08 no gzip"), "--label", "kind"}, {"own.csv'"});
   refused({"--env", "rewards:" + file(good)}, {"own.csv'", "reward_*"});
+  refused({"--env", "csv:" + file("\xFF\xFEx"), "--label", "kind"}, {"own.csv' is UTF-16", "UTF-8"});
+  refused({"--env", "csv:" + file("x,kind\n1,5,a\n"), "--label", "kind"}, {"own.csv', line 2", "3 fields, but 2"});
 }
 
 TEST_F(OwnFile, DataOfTheBenchmarkThatIsNotThereOrDamagedIsOneClearLine) {

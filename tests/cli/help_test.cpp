@@ -68,6 +68,7 @@ TEST(Help, ExamplesWork) {
   const std::map<std::string, std::string> cut_down = {
       {"run", "--steps 100"}, {"sample", "--iterations 20"}, {"reproduce", "--steps 50"}};
   const test::Scratch scratch;
+  test::pits({"log", "import", (scratch / "shop").string(), std::string(PITS_TEST_DIR) + "/log/fixtures/shop.jsonl"});
   for (const std::string& name : joined({""}, subcommands())) {
 #ifndef PITS_HAS_BENCH
     if (name == "bench") continue;

@@ -72,7 +72,7 @@ TEST_F(Reproduce, ReportSaysWhatFinishesIt) {
   const fs::path file = scratch_ / "out/reproduction.json";
   write_bytes(file, "{");
   const Outcome damaged = pits({"report", (scratch_ / "out").string()});
-  EXPECT_NE(damaged.err.find("is damaged: it is no JSON at byte 2; remove it"), std::string::npos) << damaged.err;
+  EXPECT_NE(damaged.err.find("is damaged: it is not valid JSON at byte 2; remove it"), std::string::npos) << damaged.err;
   fs::remove(file);  // written at the end
   const Outcome unfinished = pits({"report", (scratch_ / "out").string()});
   EXPECT_EQ(unfinished.exit_code, 3);
@@ -118,7 +118,6 @@ TEST_F(Reproduce, RefusesWithOneMessageAndWritesNothing) {
       {"--only statlog --data-dir " + scratch_.path().string(), "shuttle.trn"},
       {"--only ablation --data-dir /no/such/directory", "/no/such/directory"},
       {"--only tabel", "did you mean 'table'"},
-      {"--device cuda --only ablation", "cuda"},
       {"--device gpu --only ablation", "gpu"},
       {"--realizations 0 --only ablation", "realizations"},
       {"--threads -1 --only ablation", "--threads"}};
@@ -130,6 +129,19 @@ TEST_F(Reproduce, RefusesWithOneMessageAndWritesNothing) {
     EXPECT_FALSE(fs::exists(scratch_ / "out")) << words;
   }
   EXPECT_EQ(pits(words_of("reproduce --only ablation"), here()).exit_code, 2);  // no --out
+}
+
+// On the GPU where the program was built for one and finds one, else refused.
+TEST_F(Reproduce, UsesTheGpuOrRefusesIt) {
+  const Outcome outcome = reproduce("out", "--device cuda --only ablation --steps 20 --realizations 1");
+  if (outcome.exit_code == 0) {
+    EXPECT_TRUE(fs::exists(scratch_ / "out/report.html"));
+    return;
+  }
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_NE(outcome.err.find("cuda"), std::string::npos) << outcome.err;
+  EXPECT_EQ(lines_of(outcome.err).size(), 1U) << outcome.err;
+  EXPECT_FALSE(fs::exists(scratch_ / "out"));
 }
 
 TEST_F(Reproduce, ShowsThePosteriorBesideTheExactOne) {

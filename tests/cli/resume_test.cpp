@@ -127,10 +127,10 @@ TEST_F(Resume, DamageIsSaidInOurOwnWords) {
     EXPECT_EQ(outcome.err.find("json.exception"), std::string::npos) << outcome.err;
     return outcome;
   };
-  expect_refused(damaged("run.json"), {"run.json' is damaged: it is no JSON at byte 10; remove it"});
-  expect_refused(damaged("origin.json"), {"origin.json' is damaged: it is no JSON at byte 10; write {\"command\""});
-  expect_refused(damaged("cells/000001.json"), {"000001.json' is damaged: it is no JSON at byte 10; remove it"});
-  expect_refused(damaged("timings/000001.json"), {"000001.json' is damaged: it is no JSON at byte 10; remove it"});
+  expect_refused(damaged("run.json"), {"run.json' is damaged: it is not valid JSON at byte 10; remove it"});
+  expect_refused(damaged("origin.json"), {"origin.json' is damaged: it is not valid JSON at byte 10; write {\"command\""});
+  expect_refused(damaged("cells/000001.json"), {"000001.json' is damaged: it is not valid JSON at byte 10; remove it"});
+  expect_refused(damaged("timings/000001.json"), {"000001.json' is damaged: it is not valid JSON at byte 10; remove it"});
 }
 
 TEST_F(Resume, APlaceThatIsNotUtf8IsAPlace) {

@@ -1,20 +1,17 @@
-// Exits with 0 when an agent made through the installed library learns which of two actions pays.
+// Exits with 0 when an agent and an environment of the installed library meet, and the agent learns.
 #include <pits/agent/catalogue.h>
+#include <pits/environment/catalogue.h>
+#include <pits/experiment/loop.h>
 #include <pits/version.h>
 
 #include <cstdio>
 
 int main() {
-  const auto recipe = pits::find_recipe(pits::agent_catalogue(), "agent", pits::parse_spec("lin-ts"));
-  const auto agent = recipe->make({.context_size = 1, .actions = 2});
-  const float x[] = {1.0F};
-  int paid = 0;
-  for (pits::DecisionId t = 0; t < 200; ++t) {
-    const pits::Decision decision = agent->choose({.x = x, .id = t});
-    const pits::Feedback event{.x = x, .action = decision.action, .reward = decision.action == 1 ? 1.0F : 0.0F};
-    agent->learn({&event, 1});
-    paid += t >= 100 && decision.action == 1;
-  }
-  std::printf("pits %s: %d of the last 100 choices paid\n", pits::version, paid);
-  return paid > 90 ? 0 : 1;
+  const auto environment =
+      pits::find_recipe(pits::environment_catalogue(), "environment", pits::parse_spec("linear"))->make({.steps = 500});
+  const auto agent = pits::find_recipe(pits::agent_catalogue(), "agent", pits::parse_spec("lin-ts"))
+                         ->make({.context_size = environment->context_size(), .actions = environment->actions()});
+  const pits::Trajectory path = pits::run_rounds(*agent, *environment, 500);
+  std::printf("pits %s: %.1f %% of the regret of uniform play\n", pits::version, path.normalized_regret());
+  return path.normalized_regret() < 50.0 ? 0 : 1;
 }

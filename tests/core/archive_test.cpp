@@ -1,4 +1,4 @@
-#include "pits/core/archive.h"
+#include "pits/core/io/archive.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "experiment/expect_error.h"
-#include "pits/core/sha256.h"
+#include "pits/core/io/sha256.h"
 
 namespace pits::test {
 namespace {
@@ -150,8 +150,8 @@ TEST(SavedFile, SaysWhatIsWrong) {
   newer[8] = saved_version + 1;  // the version follows the magic's 8 bytes
   std::string older = file;
   older[8] = 1;
-  expect_mentions(said(older), {"older pits", "format 1", "reads format 3"});
-  expect_mentions(said(newer), {"newer pits", "format 4", "reads format 3"});
+  expect_mentions(said(older), {"older pits", "format 1", "reads format 5"});
+  expect_mentions(said(newer), {"newer pits", "format 6", "reads format 5"});
   expect_mentions(said(sealed("sample", "some bytes")), {"'sample'", "'kind'"});
 }
 

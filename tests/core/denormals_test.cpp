@@ -1,4 +1,4 @@
-#include "pits/core/denormals.h"
+#include "pits/core/simd/denormals.h"
 
 #include <gtest/gtest.h>
 

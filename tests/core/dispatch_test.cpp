@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pits/core/error.h"
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 
 namespace pits {
 namespace {

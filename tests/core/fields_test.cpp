@@ -12,12 +12,7 @@
 namespace pits {
 enum class Taste { sweet, sour, bitter };
 template <>
-struct EnumNames<Taste> {
-  static const std::vector<std::string>& names() {
-    static const std::vector<std::string> names = {"sweet", "sour", "bitter"};
-    return names;
-  }
-};
+inline constexpr auto enum_names<Taste> = std::array{"sweet", "sour", "bitter"};
 
 namespace {
 
@@ -33,6 +28,8 @@ struct Recipe {
   std::string cook = "anna";
   std::vector<int> layers = {50, 50};
   std::vector<double> weights = {};
+  std::int64_t calories = 9'000'000'000;
+  std::vector<std::string> guests = {};
 };
 
 Fields fields(Recipe& r) {
@@ -44,7 +41,9 @@ Fields fields(Recipe& r) {
       .add("taste", r.taste, "of the cake")
       .add("cook", r.cook, "who bakes it")
       .add("layers", r.layers, "widths", at_least(1))
-      .add("weights", r.weights, "of the guests", above(0));
+      .add("weights", r.weights, "of the guests", above(0))
+      .add("calories", r.calories, "in all", at_least(0))
+      .add("guests", r.guests, "who come");
 }
 
 std::string error_of(const std::string& field, const std::string& text) {
@@ -122,7 +121,7 @@ TEST(Fields, FieldsSayWhatTheyAre) {
     EXPECT_EQ(field.choices.size(), field.name == "taste" ? 3 : 0) << field.name;
   }
   using enum FieldType;
-  EXPECT_EQ(types, (std::vector<FieldType>{whole, number, number, flag, choice, text, wholes, numbers}));
+  EXPECT_EQ(types, (std::vector<FieldType>{whole, number, number, flag, choice, text, wholes, numbers, whole, texts}));
 }
 
 TEST(Fields, ListsAreWrittenInManyWays) {
@@ -219,7 +218,7 @@ TEST(Fields, MergeKeepsBothListsInOrder) {
   EXPECT_TRUE(merged.has("spoons"));
   EXPECT_FALSE(merged.has("extr"));
   EXPECT_EQ(merged.list().back().name, "extra");
-  EXPECT_EQ(merged.list().size(), 9U);
+  EXPECT_EQ(merged.list().size(), 11U);
 }
 
 void expect_unchecked(const Recipe& recipe, const std::string& message) {
@@ -243,6 +242,23 @@ TEST(Checked, GivesAGoodConfigBackUnchanged) {
   const Recipe recipe = checked(Recipe{.spoons = 4, .weights = {2.0}});
   EXPECT_EQ(recipe.spoons, 4);
   EXPECT_EQ(recipe.weights, (std::vector<double>{2.0}));
+}
+
+TEST(Fields, WholeNumbersOf64BitsKeepEveryDigit) {
+  Recipe recipe;
+  fields(recipe).set("calories", "9223372036854775807");
+  EXPECT_EQ(recipe.calories, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(error_of("calories", "9223372036854775808"),
+            "calories: must be a whole number from -9223372036854775808 to 9223372036854775807, not "
+            "'9223372036854775808'");
+  EXPECT_EQ(error_of("calories", "-1"), "calories: must be at least 0, not -1");
+}
+
+TEST(Fields, AListOfTextsTakesOneMoreAtATime) {
+  Recipe recipe;
+  fields(recipe).set("guests", "anna, of course");
+  fields(recipe).set("guests", "");
+  EXPECT_EQ(recipe.guests, (std::vector<std::string>{"anna, of course", ""}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "pits/core/files.h"
+#include "pits/core/io/files.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -51,6 +51,17 @@ TEST(WriteFile, CreatesAndReplacesAndLeavesNothingElse) {
   write_file_atomically(scratch / "a", binary);
   EXPECT_EQ(bytes_of(scratch / "a"), binary);
   EXPECT_EQ(names_in(scratch.path()), std::set<std::string>{"a"});
+}
+
+TEST(WriteFile, KeepsThePermissionsOfTheFileThatItReplaces) {
+  const Scratch scratch;
+  const auto file = scratch / "file";
+  write_file_atomically(file, "old");
+  for (const auto permissions : {0600, 0640, 0666, 0400}) {
+    std::filesystem::permissions(file, static_cast<std::filesystem::perms>(permissions));
+    write_file_atomically(file, "new");
+    EXPECT_EQ(std::filesystem::status(file).permissions(), static_cast<std::filesystem::perms>(permissions));
+  }
 }
 
 TEST(WriteFile, LeavesFilesOfOthersAlone) {
@@ -226,6 +237,26 @@ TEST(DirectoryLock, IsRefusedToAnotherProcessAndFreeAfterOneDies) {
   }
   EXPECT_EQ(lock_in_another_process(scratch.path()), 0);  // ends without its destructor
   const DirectoryLock again(scratch.path());
+}
+
+TEST(DirectoryLock, AForkedProcessNeitherKeepsItNorGivesItBack) {
+  const Scratch scratch;
+  auto held = std::make_unique<DirectoryLock>(scratch.path());
+  const auto forked = [&](const auto& body) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      body();
+      ::_exit(0);
+    }
+    return child;
+  };
+  ::waitpid(forked([&] { held.reset(); }), nullptr, 0);
+  expect_mentions(message_of([&] { DirectoryLock second(scratch.path()); }), {"in use"});
+  const pid_t child = forked([] { ::pause(); });
+  held.reset();
+  EXPECT_NO_THROW(DirectoryLock again(scratch.path()));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST(DirectoryLock, ADirectoryThatIsNotThereIsNamed) {

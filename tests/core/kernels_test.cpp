@@ -1,5 +1,5 @@
 // Every kernel on every SIMD target of this machine, against plain loops in long double.
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pits/core/error.h"
+#include "pits/core/random.h"
 
 namespace pits {
 namespace {
@@ -240,6 +241,27 @@ TEST_P(Kernels, ProductIsThePlainLoop) {
   expect_property("Aᵀ·B", [] { check_product<float>(true); });
 }
 TEST_P(Kernels, ProductTransposedIsThePlainLoop) { expect_property("A·Bᵀ", check_product_transposed<float>); }
+// The upper triangle, of all rows and of rows that begin with zeros.
+TEST_P(Kernels, GramIsThePlainLoop) {
+  for (const std::size_t m : {1U, 3U, 19U, 20U, 41U, 70U}) {
+    for (const Rows rows : {Rows::full, Rows::triangular}) {
+      Matrix<float> a(m, rows == Rows::full ? 33 : m), c(m, m);
+      Stream stream({.seed = m, .purpose = Purpose::target_sample});
+      for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t l = rows == Rows::full ? 0 : i; l < a.cols(); ++l)
+          a(i, l) = static_cast<float>(stream.normal());
+      }
+      add_gram(std::as_const(a).view(), c.view(), rows);
+      for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t j = i; j < m; ++j) {
+          double sum = 0.0;
+          for (std::size_t l = 0; l < a.cols(); ++l) sum += double{a(i, l)} * a(j, l);
+          ASSERT_NEAR(c(i, j), sum, 1e-4) << m << " rows, element " << i << ", " << j;
+        }
+      }
+    }
+  }
+}
 TEST_P(Kernels, SquaredDistancesAreThePlainLoop) { expect_property("‖a−b‖²", check_distances<float>); }
 TEST_P(Kernels, WeightedDifferencesAreThePlainLoop) { expect_property("Σ w (a−b)", check_differences<float>); }
 TEST_P(Kernels, EqualRowsDifferByExactlyZero) { expect_property("equal rows", check_equal_rows<float>); }

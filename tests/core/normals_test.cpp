@@ -1,4 +1,4 @@
-#include "pits/core/normals.h"
+#include "pits/core/simd/normals.h"
 
 #include <gtest/gtest.h>
 

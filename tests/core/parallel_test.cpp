@@ -107,25 +107,25 @@ TEST(ThreadScope, ZeroTakesWhatTheMachineHasAndNegativeIsAnError) {
   }
 }
 
-TEST(SpreadFor, UsesOtherThreadsOnlyInsideAScope) {
+TEST(InnerFor, UsesOtherThreadsOnlyInsideAScope) {
   const ThreadScope threads(4);
   EXPECT_EQ(threads.threads(), 4);
   const auto order = [] {
     std::vector<std::size_t> visited;
-    spread_for(5, [&](std::size_t i) { visited.push_back(i); });
+    inner_for(5, [&](std::size_t i) { visited.push_back(i); });
     return visited;
   };
   EXPECT_EQ(order(), (std::vector<std::size_t>{0, 1, 2, 3, 4}));
   {
-    const SpreadScope spread(3);
-    EXPECT_EQ(spread_threads(), 3);
-    std::thread([] { EXPECT_EQ(spread_threads(), 1); }).join();
+    const InnerThreads inner(3);
+    EXPECT_EQ(inner_threads(), 3);
+    std::thread([] { EXPECT_EQ(inner_threads(), 1); }).join();
     std::vector<std::atomic<int>> visits(100);
-    spread_for(visits.size(), [&](std::size_t i) { ++visits[i]; });
+    inner_for(visits.size(), [&](std::size_t i) { ++visits[i]; });
     EXPECT_TRUE(std::ranges::all_of(visits, [](const std::atomic<int>& v) { return v == 1; }));
   }
-  EXPECT_EQ(spread_threads(), 1);
-  EXPECT_THROW(SpreadScope(0), Error);
+  EXPECT_EQ(inner_threads(), 1);
+  EXPECT_THROW(InnerThreads(0), Error);
 }
 
 }  // namespace

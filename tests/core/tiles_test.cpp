@@ -1,5 +1,5 @@
 // Products on tile registers against plain loops in double.
-#include "pits/core/tiles.h"
+#include "pits/core/simd/tiles.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pits/core/error.h"
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 
 namespace pits {
 namespace {

@@ -1,4 +1,4 @@
-// The arithmetic of the card's units and last layers, on threads of the CPU.
+// The arithmetic of the GPU's units and last layers, on threads of the CPU.
 #include "cuda/layer_errors.h"
 
 namespace pits::cuda {
@@ -23,7 +23,7 @@ TEST(AloneLayers, AFitAndLaterObservationsAreThoseOfTheDoubleReference) {
 
 double alone_agreed(AloneLayers& alone, const CpuLayers& cpu, const LastLayerSettings& s, std::size_t t,
                     std::size_t action) {
-  const std::size_t M = cpu.particles(), K = cpu.layers.drawn().actions;
+  const std::size_t M = cpu.particles(), K = cpu.layers().sampled().actions;
   double sum = 0.0;
   for (std::size_t i = 0; i < M; ++i) {
     sum += bounded_mean(Alone(), s, reward_units(cpu), alone.regression(i * K + action), alone.features(i, t).data());
@@ -35,8 +35,8 @@ double alone_agreed(AloneLayers& alone, const CpuLayers& cpu, const LastLayerSet
 TEST(AloneLayers, ValuesAreTheCpus) {
   for (Case c : shapes()) {
     for (const float scale : {1.0F, 0.05F}) {  // rewards that differ by less than they are large leave a doubt
-      c.config.last_layer.optimistic = scale < 1.0F;
-      c.config.last_layer.disagreement = scale < 1.0F ? 0.3 : 1.0;
+      c.config.posterior.last_layer.optimistic = scale < 1.0F;
+      c.config.posterior.last_layer.mean_shrinkage = scale < 1.0F ? 0.3 : 1.0;
       Setting s(c, 3 * c.d + c.K);
       add_signal(c, s);
       for (float& r : s.rewards) r = 3.0F + scale * (r - 3.0F);
@@ -47,9 +47,9 @@ TEST(AloneLayers, ValuesAreTheCpus) {
       alone.fit(fitted);
       for (std::size_t t = fitted; t < c.seen; ++t) {
         Network::Workspace w;
-        const auto view = cpu.posterior.units().context(cpu.observation(t).context);
+        const auto view = cpu.posterior.standardiser().context(cpu.observation(t).context);
         const std::vector<float> x(view.begin(), view.end());
-        const DrawnLayers& drawn = cpu.layers.drawn();
+        const SampledHeads& drawn = cpu.layers().sampled();
         const Network& network = cpu.posterior.model().network();
         Matrix<float> expected;
         drawn.values(network, cpu.posterior.particles(), x, w, expected);
@@ -57,7 +57,7 @@ TEST(AloneLayers, ValuesAreTheCpus) {
           const std::vector<float> phi = alone.features(i, t);
           const RegressionTotals* totals = alone.numbers.totals.data() + i * c.K;
           const double shared = noise_variance(Alone(), settings.last_layer, totals, static_cast<int>(c.K));
-          EXPECT_NEAR(shared / cpu.layers.noise_variance(i), 1.0, 1e-4) << c.name;
+          EXPECT_NEAR(shared / cpu.layers().noise_variance(i), 1.0, 1e-4) << c.name;
           for (std::size_t a = 0; a < c.K; ++a) {
             const double value =
                 action_value(Alone(), settings.last_layer, reward_units(cpu), alone.regression(i * c.K + a), phi.data(),
@@ -75,7 +75,7 @@ TEST(AloneLayers, ValuesAreTheCpus) {
 // Found in the units of a fit, used in others: of rewards that have come to differ three times as much.
 TEST(AloneLayers, TheNoiseOfATrainingIsTheCpus) {
   for (const Case& c : shapes()) {
-    if (!c.config.last_layer.train_noise) continue;
+    if (!c.config.posterior.last_layer.train_noise) continue;
     Setting s(c, 3 * c.d + c.K);
     add_signal(c, s);
     const std::size_t fitted = c.seen - later;
@@ -88,7 +88,7 @@ TEST(AloneLayers, TheNoiseOfATrainingIsTheCpus) {
     now.sd *= 3.0;
     for (const double own_sd : {1e-6, 0.05, 50.0}) {
       std::vector<float> expected;
-      cpu.layers.training_noise(own_sd, then.sd / now.sd, expected);
+      cpu.layers().training_noise(own_sd, then.sd / now.sd, expected);
       for (std::size_t i = 0; i < cpu.particles(); ++i) {
         const RegressionTotals* totals = alone.numbers.totals.data() + i * c.K;
         const double raw =
@@ -103,7 +103,7 @@ TEST(AloneLayers, TheNoiseOfATrainingIsTheCpus) {
 TEST(AloneUnits, AreTheCpus) {
   for (const UnitsKind kind : {UnitsKind::raw, UnitsKind::standardised}) {
     constexpr std::size_t d = 3;
-    Units units(kind, d);
+    Standardiser units(kind, d);
     RewardMoments rewards{};
     std::vector<Moments> columns(d);
     Stream stream({.seed = 12});
@@ -111,9 +111,9 @@ TEST(AloneUnits, AreTheCpus) {
       const std::vector<float> x = {static_cast<float>(1e4 + stream.normal()), 7.0F, t == 1 ? 100.0F : 0.0F};
       const auto r = static_cast<float>(5.0 + 0.1 * stream.normal());
       units.observe(x, r);
-      units.settle();
+      units.refresh(History(1, 1));
       rewards.observe(r, t);
-      const RewardUnits u = settled(rewards, t, kind == UnitsKind::standardised);
+      const RewardUnits u = refreshed(rewards, t, kind == UnitsKind::standardised);
       const RewardScale& scale = units.reward_scale();
       EXPECT_EQ(u.low, scale.low);
       EXPECT_EQ(u.high, scale.high);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/plain_layers.h"
+#include "pits/agent/presets.h"
 
 namespace pits::cuda {
 
@@ -16,14 +17,14 @@ inline std::vector<Case> shapes() {
   std::vector<Case> list;
   const auto add = [&](std::string name, std::size_t d, std::size_t K, std::size_t G, std::vector<int> hidden,
                        std::size_t seen) -> PiTsConfig& {
-    PiTsConfig c = pi_ts_preset("auto");
+    PiTsConfig c = pi_ts_preset("pi-ts", "auto");
     c.posterior.particles = 3;
     c.posterior.model.hidden = std::move(hidden);
     list.push_back({std::move(name), c, d, K, G, seen + later});
     return list.back().config;
   };
   add("statlog's", 9, 7, 3, {50}, 400);
-  add("fast", 31, 8, 2, {32}, 150).last_layer.linear_inputs = 32;
+  add("fast", 31, 8, 2, {32}, 150).posterior.last_layer.linear_inputs = 32;
   add("long contexts", 130, 3, 2, {20}, 120);
   add("few observations", 6, 9, 2, {12}, 5);
   add("tanh, two layers", 12, 4, 2, {16, 6}, 200).posterior.model.activation = Activation::tanh;
@@ -33,14 +34,14 @@ inline std::vector<Case> shapes() {
   add("wide", 5, 2, 2, {130}, 300);
   add("wider", 6, 3, 1, {220}, 300);
   add("raw", 9, 4, 2, {20}, 200).posterior.units = UnitsKind::raw;
-  add("the last 64", 9, 4, 2, {20}, 200).posterior.capacity = 64;
-  add("exploration of none, noise", 9, 4, 2, {20}, 200).last_layer = {
-      .kind = LastLayerKind::exact, .exploration = 0.0, .noise_shape = 1.0, .noise_scale = 2.0};
+  add("the last 64", 9, 4, 2, {20}, 200).posterior.memory.capacity = 64;
+  add("exploration of none, noise", 9, 4, 2, {20}, 200).posterior.last_layer = {
+      .kind = LastLayerKind::exact, .posterior_scale = 0.0, .noise_shape = 1.0, .noise_scale = 2.0};
   return list;
 }
 
 inline Settings settings_of(const Case& c) {
-  return card_settings(c.config, {c.d, c.K, seed, 0}, c.seen, CardPrecision::float32);
+  return gpu_settings(c.config, {c.d, c.K, seed, 0}, c.seen, GpuPrecision::float32);
 }
 
 // ‖a − b‖/‖b‖, 0 where both are 0.
@@ -64,7 +65,7 @@ struct Errors {
 };
 
 inline double noise_of(const CpuLayers& cpu, std::span<const double> n, std::span<const double> misfit) {
-  double a = cpu.c.config.last_layer.noise_shape, b = cpu.c.config.last_layer.noise_scale;
+  double a = cpu.c.config.posterior.last_layer.noise_shape, b = cpu.c.config.posterior.last_layer.noise_scale;
   for (std::size_t k = 0; k < n.size(); ++k) {
     a += 0.5 * n[k];
     b += misfit[k];
@@ -114,7 +115,7 @@ inline void expect_small(const Errors& e, const std::string& name) {
 }
 
 inline RewardUnits reward_units(const CpuLayers& cpu) {
-  const RewardScale& scale = cpu.posterior.units().reward_scale();
+  const RewardScale& scale = cpu.posterior.standardiser().reward_scale();
   const bool raw = cpu.c.config.posterior.units == UnitsKind::raw;
   return {raw ? 0.0 : scale.mean, raw ? 1.0 : scale.sd, scale.low, scale.high, scale.size, scale.sd};
 }

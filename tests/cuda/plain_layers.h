@@ -1,13 +1,13 @@
 // Exact last layers of one realization three ways: the CPU's own, in double observation by observation, and by the
-// card's arithmetic on threads of the CPU.
+// GPU's arithmetic on threads of the CPU.
 #pragma once
 
 #include <Eigen/Dense>
 
 #include "cuda/crew.h"
 #include "cuda/random_group.h"
-#include "pits/cuda/evidence.h"
-#include "pits/cuda/features.h"
+#include "pits/cuda/last_layer/evidence.h"
+#include "pits/cuda/last_layer/features.h"
 #include "pits/cuda/normals.h"
 
 namespace pits::cuda {
@@ -37,28 +37,27 @@ struct CpuLayers {
   const Case& c;
   const Setting& s;
   std::size_t g;
-  ParticlePosterior posterior;
-  LastLayers layers;
+  Posterior posterior;
 
   CpuLayers(const Case& the_case, const Setting& setting, std::size_t realization, std::size_t fitted)
       : c(the_case),
         s(setting),
         g(realization),
-        posterior(c.config.posterior, c.d, c.K, seed, s.realization[g]),
-        layers(c.config.last_layer, posterior, {.seed = seed, .realization = s.realization[g]}) {
+        posterior(without_trainings(c.config.posterior), c.d, c.K, {.seed = seed, .realization = s.realization[g]}) {
     for (std::size_t t = 0; t < fitted; ++t) posterior.observe(observation(t));
     posterior.train(2);
-    layers.fit(posterior);
   }
 
   Observation observation(std::size_t t) const { return observation_of(c, s, g, t); }
-
-  void observe(std::size_t t) {
-    posterior.observe(observation(t));
-    layers.observe(posterior, observation(t));
-  }
-
+  const LastLayers& layers() const { return *posterior.last_layers(); }
+  void observe(std::size_t t) { posterior.learn(observation(t)); }
   std::size_t particles() const { return posterior.particles().rows(); }
+
+ private:
+  static PosteriorConfig without_trainings(PosteriorConfig config) {
+    config.training = {.every = 1000000000};
+    return config;
+  }
 };
 
 // In double, with the network's own float units as features: all kept observations up to `last`, with precisions from
@@ -69,7 +68,7 @@ struct PlainLayers {
   std::vector<Eigen::VectorXd> deviations;            // (M·K)
 
   PlainLayers(const CpuLayers& cpu, std::size_t fitted, std::size_t last) {
-    const LastLayerConfig& config = cpu.c.config.last_layer;
+    const LastLayerConfig& config = cpu.c.config.posterior.last_layer;
     const BayesLinearConfig noise{.lambda = 1.0, .a0 = config.noise_shape, .b0 = config.noise_scale};
     Stream stream({.seed = seed, .realization = cpu.s.realization[cpu.g], .purpose = Purpose::last_layer, .step = 1});
     for (std::size_t i = 0; i < cpu.particles(); ++i) {
@@ -91,12 +90,12 @@ struct PlainLayers {
  private:
   static std::vector<RegressionSums> sums(const CpuLayers& cpu, std::size_t i, std::size_t fitted, std::size_t last) {
     const Network& network = cpu.posterior.model().network();
-    const bool inputs = inputs_are_features(cpu.c.config.last_layer, network);
-    const auto capacity = static_cast<std::size_t>(cpu.c.config.posterior.capacity);
+    const bool inputs = inputs_are_features(cpu.c.config.posterior.last_layer, network);
+    const auto capacity = static_cast<std::size_t>(cpu.c.config.posterior.memory.capacity);
     std::vector<RegressionSums> out;
     for (std::size_t t = capacity > 0 && fitted > capacity ? fitted - capacity : 0; t < last; ++t) {
       const Observation o = cpu.observation(t);
-      const auto view = cpu.posterior.units().context(o.context);
+      const auto view = cpu.posterior.standardiser().context(o.context);
       const std::vector<float> x(view.begin(), view.end());
       Network::Workspace w;
       const auto units = network.hidden(cpu.posterior.particles().row(i), x, w);
@@ -105,14 +104,19 @@ struct PlainLayers {
       row.push_back(1.0);
       const auto F = static_cast<Eigen::Index>(row.size());
       if (out.empty()) out.assign(cpu.c.K, RegressionSums(F));
-      const auto reward = static_cast<float>(cpu.posterior.units().reward(o.reward));
-      out[o.action].add(Eigen::Map<Eigen::MatrixXd>(row.data(), F, 1), Eigen::VectorXd::Constant(1, reward));
+      const auto reward = static_cast<float>(cpu.posterior.standardiser().reward(o.reward));
+      const Eigen::Map<const Eigen::VectorXd> features(row.data(), F);
+      RegressionSums& of_action = out[o.action];
+      of_action.xx += features * features.transpose();
+      of_action.xy += reward * features;
+      of_action.yy += double{reward} * reward;
+      of_action.n += 1.0;
     }
     return out;
   }
 };
 
-// By the card's arithmetic: memory as the card has it, of one realization.
+// By the GPU's arithmetic: memory as the GPU has it, of one realization.
 class AloneLayers {
  public:
   AloneLayers(const CpuLayers& cpu, const Settings& settings)
@@ -138,10 +142,10 @@ class AloneLayers {
     for (std::size_t t = 0; t < cpu.c.seen; ++t) {
       const Observation o = cpu.observation(t);
       float* row = contexts_.data() + t * static_cast<std::size_t>(s_.context_stride());
-      std::ranges::copy(cpu.posterior.units().context(o.context), row);
+      std::ranges::copy(cpu.posterior.standardiser().context(o.context), row);
       row[cpu.c.d] = 1.0F;
-      gained_.push_back(static_cast<float>(cpu.posterior.units().reward(o.reward)));
-      played_.push_back(static_cast<std::int32_t>(o.action));
+      rewards_received_.push_back(static_cast<float>(cpu.posterior.standardiser().reward(o.reward)));
+      actions_taken_.push_back(static_cast<std::int32_t>(o.action));
     }
   }
 
@@ -161,15 +165,15 @@ class AloneLayers {
     for (std::size_t l = 0; l < draw_.size(); ++l) draw_[l] = normal(address_, static_cast<std::int64_t>(l));
     for (std::size_t i = 0; i < sets(); ++i) {
       std::vector<double> precision;
-      for (int g = 0; g < s_.last_layer.groups; ++g) precision.push_back(s_.last_layer.group[g].start);
-      std::vector<Determined> determined(K_);
+      for (int g = 0; g < s_.last_layer.groups; ++g) precision.push_back(s_.last_layer.group[g].precision);
+      std::vector<EvidenceTerms> evidence_terms(K_);
       for (std::size_t a = 0; a < K_; ++a) {
         sum_action(i, a, first, n);
         if (numbers.totals[i * K_ + a].n == 0.0) continue;
-        determine(Alone(), s_.last_layer, regression(i * K_ + a), precision.data(), place.data(), work.data(),
-                  determined[a]);
+        find_evidence_terms(Alone(), s_.last_layer, regression(i * K_ + a), precision.data(), place.data(), work.data(),
+                            evidence_terms[a]);
       }
-      step_precisions(s_.last_layer, determined.data(), s_.actions, precision.data());
+      step_precisions(s_.last_layer, evidence_terms.data(), s_.actions, precision.data());
       for (std::size_t f = 0; f < F_; ++f) prior[f] = prior_of(s_.last_layer, precision.data(), static_cast<int>(f));
       for (std::size_t r = i * K_; r < (i + 1) * K_; ++r) {
         const Regression of = regression(r);
@@ -189,10 +193,10 @@ class AloneLayers {
     for (std::size_t i = 0; i < sets(); ++i) {
       const std::vector<float> phi = features(i, t);
       const std::vector<double> x(phi.begin(), phi.end());
-      cuda::observe(Alone(), s_.last_layer.features, regression(i * K_ + static_cast<std::size_t>(played_[t])),
-                    x.data(), gained_[t], work.data());
+      cuda::observe(Alone(), s_.last_layer.features, regression(i * K_ + static_cast<std::size_t>(actions_taken_[t])),
+                    x.data(), rewards_received_[t], work.data());
     }
-    share(static_cast<std::size_t>(played_[t]));
+    share(static_cast<std::size_t>(actions_taken_[t]));
   }
 
   std::vector<float> features(std::size_t i, std::size_t t) {
@@ -223,10 +227,10 @@ class AloneLayers {
   void sum_action(std::size_t i, std::size_t a, int first, int last) {
     std::vector<std::int32_t> list;
     for (int t = first; t < last; ++t) {
-      if (played_[static_cast<std::size_t>(t)] == static_cast<std::int32_t>(a)) list.push_back(t);
+      if (actions_taken_[static_cast<std::size_t>(t)] == static_cast<std::int32_t>(a)) list.push_back(t);
     }
     const TileRounds all{
-        contexts_.data(), s_.context_stride(), gained_.data(), list.data(), 0, static_cast<int>(list.size())};
+        contexts_.data(), s_.context_stride(), rewards_received_.data(), list.data(), 0, static_cast<int>(list.size())};
     const Tile tile(s_.network, s_.last_layer.features, tile_size_, tile_memory_.data());
     Crew::run(warps, [&](const Crew& crew) {
       sum_up(crew, s_.last_layer, s_.network, theta_of(i), all, tile, regression(i * K_ + a));
@@ -236,8 +240,8 @@ class AloneLayers {
   Settings s_;
   std::size_t M_, K_, F_;
   Address address_;
-  std::vector<float> theta_, contexts_, gained_;
-  std::vector<std::int32_t> played_;
+  std::vector<float> theta_, contexts_, rewards_received_;
+  std::vector<std::int32_t> actions_taken_;
   int tile_size_;
   std::vector<TwoDoubles> tile_memory_;
   std::vector<double> inverse_, moment_, draw_;

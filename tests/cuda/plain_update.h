@@ -1,9 +1,9 @@
-// One training step by scalar loops in double: the reference that the card is compared with.
+// One training step by scalar loops in double: the reference that the GPU is compared with.
 #pragma once
 
 #include "model/plain_model.h"
 #include "pits/flow/mover.h"
-#include "pits/posterior/particles.h"
+#include "pits/posterior/posterior.h"
 
 namespace pits::test {
 
@@ -74,7 +74,7 @@ inline std::vector<double> plain_score(const PlainModel& model, std::span<const 
 // The particles of one realization, moved in double by the same draws.
 class PlainPosterior {
  public:
-  PlainPosterior(const ParticleConfig& config, std::size_t d, std::size_t K, const Address& address)
+  PlainPosterior(const PosteriorConfig& config, std::size_t d, std::size_t K, const Address& address)
       : config_(config),
         model_{config.model, d, K},
         address_(address),
@@ -86,7 +86,7 @@ class PlainPosterior {
   // Training step k on what a history of all observations keeps.
   void step(const std::vector<PlainObservation>& history, std::uint32_t k) {
     std::vector<PlainObservation> kept = history;
-    const auto capacity = static_cast<std::size_t>(config_.capacity);
+    const auto capacity = static_cast<std::size_t>(config_.memory.capacity);
     if (capacity > 0 && history.size() > capacity) {
       kept.resize(capacity);
       for (std::size_t t = 0; t < history.size(); ++t) kept[t % capacity] = history[t];
@@ -110,7 +110,7 @@ class PlainPosterior {
   }
 
  private:
-  ParticleConfig config_;
+  PosteriorConfig config_;
   PlainModel model_;
   Address address_;
   Mover<double> mover_;

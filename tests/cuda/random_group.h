@@ -1,15 +1,15 @@
-// Groups with random rounds and random actions in the past, on the card.
+// Groups with random rounds and random actions in the past, on the GPU.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "cuda/plain_update.h"
-#include "pits/cuda/card_settings.h"
-#include "pits/cuda/device.h"
+#include "pits/cuda/device/device.h"
+#include "pits/cuda/gpu_settings.h"
 #include "pits/cuda/lockstep.h"
 
-#define NEEDS_CARD() \
+#define NEEDS_GPU() \
   if (pits::cuda::device_count() == 0) GTEST_SKIP() << "no GPU here"
 
 namespace pits::cuda {
@@ -56,13 +56,13 @@ struct Setting {
 
 constexpr std::uint64_t seed = 77;
 
-inline std::unique_ptr<Lockstep> on_card(const Case& c, const Setting& s, CardPrecision precision) {
+inline std::unique_ptr<Lockstep> on_gpu(const Case& c, const Setting& s, GpuPrecision precision) {
   PiTsConfig config = c.config;
-  config.train_every = 1;  // step sizes for more steps than any test takes
-  config.train_steps = 5;
-  config.train_first = 0;
-  config.train_share = 0.0;
-  const Settings settings = card_settings(config, {c.d, c.K, seed, 0}, c.seen, precision);
+  config.posterior.training.every = 1;  // step sizes for more steps than any test takes
+  config.posterior.training.steps = 5;
+  config.posterior.training.first = 0;
+  config.posterior.training.share = 0.0;
+  const Settings settings = gpu_settings(config, {c.d, c.K, seed, 0}, c.seen, precision);
   auto lockstep = std::make_unique<Lockstep>(settings, s.realization, c.seen);
   for (std::size_t g = 0; g < c.G; ++g) {
     lockstep->set_rounds(g, std::span(s.contexts).subspan(g * c.seen * c.d, c.seen * c.d),

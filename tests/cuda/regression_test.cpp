@@ -1,13 +1,14 @@
 // What a thread block computes of a regression, by threads of the CPU.
-#include "pits/cuda/regression.h"
+#include "pits/cuda/last_layer/regression.h"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 
 #include "cuda/crew.h"
-#include "pits/cuda/card_settings.h"
-#include "pits/cuda/evidence.h"
+#include "pits/agent/presets.h"
+#include "pits/cuda/gpu_settings.h"
+#include "pits/cuda/last_layer/evidence.h"
 #include "pits/cuda/normals.h"
 
 namespace pits::cuda {
@@ -34,6 +35,15 @@ std::vector<double> packed_lower(const MatrixXd& A) {
 double error(std::span<const double> a, const VectorXd& b) {
   const Eigen::Map<const VectorXd> map(a.data(), static_cast<Eigen::Index>(a.size()));
   return (map - b).norm() / b.norm();
+}
+
+RegressionSums sums_of(const MatrixXd& X, const VectorXd& y) {
+  RegressionSums sums(X.rows());
+  sums.xx = X * X.transpose();
+  sums.xy = X * y;
+  sums.yy = y.squaredNorm();
+  sums.n = static_cast<double>(y.size());
+  return sums;
 }
 
 // Memory of one regression of the sums of X (F,n), y.
@@ -64,7 +74,7 @@ struct Memory {
   }
 };
 
-TEST(CardRegression, TheInverseFactorIsEigens) {
+TEST(GpuRegression, TheInverseFactorIsEigens) {
   Stream stream({.seed = 8});
   for (const int F : {1, 2, 3, 4, 17, 60}) {
     const MatrixXd X = random_matrix(stream, F, F + 5), A = X * X.transpose() + 0.1 * MatrixXd::Identity(F, F);
@@ -78,7 +88,7 @@ TEST(CardRegression, TheInverseFactorIsEigens) {
   }
 }
 
-TEST(CardRegression, SaysWhereNoDigitsAreLeft) {
+TEST(GpuRegression, SaysWhereNoDigitsAreLeft) {
   MatrixXd A = MatrixXd::Identity(3, 3);
   A(1, 1) = 1e-17;
   std::vector<double> W = packed_lower(A), pivots(panel * 3);
@@ -92,7 +102,7 @@ TEST(CardRegression, SaysWhereNoDigitsAreLeft) {
 
 // n at once and k one by one are n + k at once, by the CPU's regression; precisions and scales as last layers have
 // them.
-TEST(CardRegression, ObservationsOneByOneAreAFreshFit) {
+TEST(GpuRegression, ObservationsOneByOneAreAFreshFit) {
   Stream stream({.seed = 9});
   for (const int F : {1, 4, 23, 70}) {
     for (const int n : {0, 3, 200}) {
@@ -107,8 +117,7 @@ TEST(CardRegression, ObservationsOneByOneAreAFreshFit) {
         const VectorXd x = X.col(b);
         Crew::run(2, [&](const Crew& crew) { observe(crew, F, memory.view(), x.data(), y[b], work.data()); });
       }
-      RegressionSums sums(F);
-      sums.add(X, y);
+      const RegressionSums sums = sums_of(X, y);
       const BayesLinearConfig config{.lambda = 1.0, .a0 = 2.0, .b0 = 0.3};
       BayesLinear fresh(config, sums);
       fresh.fit(config, prior, sums);
@@ -122,42 +131,42 @@ TEST(CardRegression, ObservationsOneByOneAreAFreshFit) {
   }
 }
 
-TEST(CardRegression, TheEvidenceStepIsTheCpus) {
+TEST(GpuRegression, TheEvidenceStepIsTheCpus) {
   Stream stream({.seed = 10});
-  PiTsConfig config = pi_ts_preset("auto");
+  PiTsConfig config = pi_ts_preset("pi-ts", "auto");
   config.posterior.model.hidden = {11};
   constexpr std::size_t d = 5, K = 4;
-  const LastLayerSettings s = card_settings(config, {d, K, 0, 0}, 100, CardPrecision::tf32).last_layer;
+  const LastLayerSettings s = gpu_settings(config, {d, K, 0, 0}, 100, GpuPrecision::tf32).last_layer;
   ASSERT_EQ(s.features, 11 + 5 + 1);
   ASSERT_EQ(s.groups, 3);
   const RewardModel model(config.posterior.model, d, K);
-  std::vector<CoefficientGroup> groups = coefficient_groups(config.last_layer, model.network());
+  std::vector<CoefficientGroup> groups = coefficient_groups(config.posterior.last_layer, model.network());
   std::vector<double> precision;
   for (const CoefficientGroup& g : groups) precision.push_back(g.precision);
   for (int step = 0; step < 3; ++step) {
     std::vector<RegressionSums> sums;
-    std::vector<Determined> determined(K);
+    std::vector<EvidenceTerms> evidence_terms(K);
     const VectorXd beta = random_matrix(stream, s.features, 1);
     for (std::size_t a = 0; a < K; ++a) {
       const Eigen::Index n = a == 2 ? 0 : 7 + 30 * static_cast<Eigen::Index>(a);
       const MatrixXd X = random_matrix(stream, s.features, n);
       const VectorXd y = X.transpose() * beta + random_matrix(stream, n, 1);
-      sums.emplace_back(s.features);
-      sums.back().add(X, y);
+      sums.push_back(sums_of(X, y));
       Memory memory(X, y, stream);
       std::vector<double> place(memory.inverse.size()), work(4 * s.features);
       if (n == 0) continue;  // as the kernel does
       Crew::run(2, [&](const Crew& crew) {
-        EXPECT_TRUE(determine(crew, s, memory.view(), precision.data(), place.data(), work.data(), determined[a]));
+        EXPECT_TRUE(find_evidence_terms(crew, s, memory.view(), precision.data(), place.data(), work.data(),
+                                        evidence_terms[a]));
       });
     }
-    step_precisions(s, determined.data(), K, precision.data());
-    evidence_step(sums, {.lambda = 1.0, .a0 = s.noise_shape, .b0 = s.noise_scale}, groups);
+    step_precisions(s, evidence_terms.data(), K, precision.data());
+    evidence_step(sums, {.lambda = 1.0, .a0 = s.config.noise_shape, .b0 = s.config.noise_scale}, groups);
     for (std::size_t g = 0; g < groups.size(); ++g) EXPECT_NEAR(precision[g] / groups[g].precision, 1.0, 1e-9);
   }
 }
 
-TEST(CardRegression, NormalsByTheirPlaceAreTheStreams) {
+TEST(GpuRegression, NormalsByTheirPlaceAreTheStreams) {
   const Address address{.seed = 5, .realization = 3, .purpose = Purpose::last_layer, .step = 7};
   Stream stream(address);
   for (std::int64_t q = 0; q < 1001; ++q) {
@@ -167,36 +176,36 @@ TEST(CardRegression, NormalsByTheirPlaceAreTheStreams) {
 }
 
 // As PiTs::learn decides it, round by round.
-TEST(CardSettings, TrainingsAreDueWhereTheAgentTrains) {
+TEST(GpuSettings, TrainingsAreDueWhereTheAgentTrains) {
   for (const char* preset : {"auto", "fast", "released", "paper"}) {
     for (const double share : {0.0, 0.02, 0.3}) {
-      PiTsConfig config = pi_ts_preset(preset);
-      config.train_share = share;
+      PiTsConfig config = pi_ts_preset("pi-ts", preset);
+      config.posterior.training.share = share;
       std::vector<std::uint32_t> expected;
       std::uint64_t trained_at = 0;
       for (std::uint64_t t = 1; t <= 5000; ++t) {
-        if (t - trained_at < training_interval(config, t)) continue;
+        if (!config.posterior.training.due(t, trained_at, config.posterior.memory)) continue;
         expected.push_back(static_cast<std::uint32_t>(t));
         trained_at = t;
       }
-      const Settings s = card_settings(config, {3, 2, 0, 0}, 5000, CardPrecision::tf32);
+      const Settings s = gpu_settings(config, {3, 2, 0, 0}, 5000, GpuPrecision::tf32);
       EXPECT_EQ(s.trainings, expected) << preset << " " << share;
-      EXPECT_EQ(s.step_sizes.size(), expected.size() * static_cast<std::size_t>(config.train_steps));
+      EXPECT_EQ(s.steps.size(), expected.size() * static_cast<std::size_t>(config.posterior.training.steps));
     }
   }
 }
 
-TEST(CardSettings, TooManyFeaturesAreRefused) {
-  PiTsConfig config = pi_ts_preset("auto");
+TEST(GpuSettings, TooManyFeaturesAreRefused) {
+  PiTsConfig config = pi_ts_preset("pi-ts", "auto");
   const auto reason = [&](std::vector<int> hidden) {
     config.posterior.model.hidden = std::move(hidden);
-    return why_not_on_card(config, {10, 8, 0, 0});
+    return why_not_on_gpu(config, {10, 8, 0, 0});
   };
   EXPECT_EQ(reason({50}), "");
   EXPECT_EQ(reason({300, 2000}), "");
   EXPECT_NE(reason({3000}).find("3011 features"), std::string::npos) << reason({3000});
   EXPECT_NE(reason({9000, 9000, 10}).find("layers this wide"), std::string::npos);
-  config.last_layer.kind = LastLayerKind::trained;
+  config.posterior.last_layer.kind = LastLayerKind::trained;
   EXPECT_EQ(reason({3000}), "");
 }
 

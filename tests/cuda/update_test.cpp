@@ -41,10 +41,10 @@ struct Errors {
   double score = 0.0, move = 0.0;  // the largest of all realizations
 };
 
-// `steps` training steps on the card against the same in double.
-Errors compare(const Case& c, CardPrecision precision, int steps = 1) {
+// `steps` training steps on the GPU against the same in double.
+Errors compare(const Case& c, GpuPrecision precision, int steps = 1) {
   const Setting s(c, 100 * c.d + c.K);
-  const auto lockstep = on_card(c, s, precision);
+  const auto lockstep = on_gpu(c, s, precision);
   const std::vector<float> before = lockstep->particles();
   lockstep->train(steps, c.seen);
   const std::vector<float> after = lockstep->particles(), scores = lockstep->scores();
@@ -58,14 +58,14 @@ Errors compare(const Case& c, CardPrecision precision, int steps = 1) {
     const std::vector<double> start(plain.theta.flat().begin(), plain.theta.flat().end());
     const std::vector<PlainObservation> history = s.history(c, g);
     for (int k = 0; k < steps; ++k) plain.step(history, static_cast<std::uint32_t>(k));
-    std::vector<double> card_move(M * P), plain_move(M * P), card_score(M * P);
+    std::vector<double> gpu_move(M * P), plain_move(M * P), gpu_score(M * P);
     for (std::size_t l = 0; l < M * P; ++l) {
-      card_move[l] = static_cast<double>(after[g * M * P + l]) - start[l];
+      gpu_move[l] = static_cast<double>(after[g * M * P + l]) - start[l];
       plain_move[l] = plain.theta.data()[l] - start[l];
-      card_score[l] = scores[g * M * P + l];
+      gpu_score[l] = scores[g * M * P + l];
     }
-    errors.score = std::max(errors.score, relative_error(card_score, std::as_const(plain.score).flat()));
-    errors.move = std::max(errors.move, relative_error(card_move, plain_move));
+    errors.score = std::max(errors.score, relative_error(gpu_score, std::as_const(plain.score).flat()));
+    errors.move = std::max(errors.move, relative_error(gpu_move, plain_move));
   }
   return errors;
 }
@@ -95,7 +95,7 @@ std::vector<Case> shapes(FlowKind flow) {
   add("M=64", 5, 3, 1, 50).posterior.particles = 64;
   add("M=70", 5, 3, 2, 50).posterior.particles = 70;
   add("all observations", 12, 4, 2, 333).posterior.batch = 0;
-  add("the last 64", 12, 4, 2, 150).posterior.capacity = 64;
+  add("the last 64", 12, 4, 2, 150).posterior.memory.capacity = 64;
   add("tanh", 12, 4, 2, 150).posterior.model.activation = Activation::tanh;
   add("linear", 11, 5, 2, 150).posterior.model.kind = ModelKind::linear;
   add("logistic", 11, 5, 2, 150).posterior.model.kind = ModelKind::logistic;
@@ -135,9 +135,9 @@ INSTANTIATE_TEST_SUITE_P(Lockstep, EveryFlow, testing::ValuesIn(flows), [](const
 });
 
 TEST_P(EveryFlow, OneStepIsThatOfTheDoubleReference) {
-  NEEDS_CARD();
+  NEEDS_GPU();
   for (const Case& c : shapes(GetParam())) {
-    const Errors errors = compare(c, CardPrecision::float32);
+    const Errors errors = compare(c, GpuPrecision::float32);
     EXPECT_LT(errors.score, 1e-4) << c.name;
     EXPECT_LT(errors.move, 1e-4) << c.name;
     RecordProperty(c.name, fmt::format("score {:.1e} move {:.1e}", errors.score, errors.move));
@@ -147,13 +147,13 @@ TEST_P(EveryFlow, OneStepIsThatOfTheDoubleReference) {
 // A mantissa of 10 bits: 2⁻¹¹ a product. With ReLU, a share of units of about that size falls on the other side of the
 // kink, each an error of its whole part: the root of the share.
 TEST_P(EveryFlow, OneStepInTf32IsNearTheDoubleReference) {
-  NEEDS_CARD();
+  NEEDS_GPU();
   for (Case c : shapes(GetParam())) {
-    const Errors kinked = compare(c, CardPrecision::tf32);
+    const Errors kinked = compare(c, GpuPrecision::tf32);
     EXPECT_LT(kinked.score, 5e-2) << c.name;
     EXPECT_LT(kinked.move, 5e-2) << c.name;
     c.config.posterior.model.activation = Activation::tanh;
-    const Errors errors = compare(c, CardPrecision::tf32);
+    const Errors errors = compare(c, GpuPrecision::tf32);
     EXPECT_LT(errors.score, 3e-3) << c.name;
     EXPECT_LT(errors.move, 3e-3) << c.name;
   }
@@ -161,13 +161,13 @@ TEST_P(EveryFlow, OneStepInTf32IsNearTheDoubleReference) {
 
 // Columns of contexts that are orders of magnitude apart, each with a gradient as good as the others'.
 TEST(Lockstep, ColumnsOfAnyScaleKeepTheirGradients) {
-  NEEDS_CARD();
+  NEEDS_GPU();
   const Case c{"scales", smooth(FlowKind::ensemble), 40, 5, 2, 200};
   Setting s(c, 11);
   const auto scale = [](std::size_t column) { return std::pow(10.0F, static_cast<float>(column % 13) - 6.0F); };
   for (std::size_t i = 0; i < s.contexts.size(); ++i) s.contexts[i] *= scale(i % c.d);
-  for (const CardPrecision precision : {CardPrecision::float32, CardPrecision::tf32}) {
-    const auto lockstep = on_card(c, s, precision);
+  for (const GpuPrecision precision : {GpuPrecision::float32, GpuPrecision::tf32}) {
+    const auto lockstep = on_gpu(c, s, precision);
     const std::vector<float> start = lockstep->particles();
     lockstep->train(1, c.seen);
     const std::vector<float> scores = lockstep->scores();
@@ -178,20 +178,20 @@ TEST(Lockstep, ColumnsOfAnyScaleKeepTheirGradients) {
     std::copy_n(start.data() + M * P, M * P, plain.theta.data());
     plain.step(s.history(c, 1), 0);
     for (std::size_t column = 0; column < c.d; ++column) {
-      std::vector<double> card, expected;
+      std::vector<double> gpu, expected;
       for (std::size_t i = 0; i < M * units; ++i) {
         const std::size_t at = i / units * P + i % units * c.d + column;
-        card.push_back(scores[M * P + at]);
+        gpu.push_back(scores[M * P + at]);
         expected.push_back(plain.score.data()[at]);
       }
-      EXPECT_LT(relative_error(card, expected), precision == CardPrecision::tf32 ? 5e-2 : 1e-4) << column;
+      EXPECT_LT(relative_error(gpu, expected), precision == GpuPrecision::tf32 ? 5e-2 : 1e-4) << column;
     }
   }
 }
 
 // The cloud before, the rule's memory and the addresses of later draws; tanh, for a kink makes later steps jump.
 TEST_P(EveryFlow, SeveralStepsAreThoseOfTheDoubleReference) {
-  NEEDS_CARD();
+  NEEDS_GPU();
   for (const Rule rule : {Rule::sgd, Rule::adagrad, Rule::rmsprop, Rule::adam, Rule::sign}) {
     for (const int particles : {5, 66}) {
       PiTsConfig config = smooth(GetParam(), rule);
@@ -202,13 +202,13 @@ TEST_P(EveryFlow, SeveralStepsAreThoseOfTheDoubleReference) {
       config.posterior.optimizer.decay = 0.1;
       config.posterior.optimizer.first_square = 1.0;
       const Case c{format_value(GetParam()) + format_value(rule), config, 9, 4, 2, 80};
-      EXPECT_LT(compare(c, CardPrecision::float32, 4).move, 1e-4) << c.name << " M=" << particles;
+      EXPECT_LT(compare(c, GpuPrecision::float32, 4).move, 1e-4) << c.name << " M=" << particles;
     }
   }
 }
 
-TEST(Lockstep, FieldsOfTheFlowsArriveAtTheCard) {
-  NEEDS_CARD();
+TEST(Lockstep, FieldsOfTheFlowsArriveAtTheGpu) {
+  NEEDS_GPU();
   std::vector<Case> list;
   const auto add = [&](std::string name, FlowKind flow) -> FlowConfig& {
     list.push_back({std::move(name), smooth(flow), 9, 4, 2, 80});
@@ -232,7 +232,7 @@ TEST(Lockstep, FieldsOfTheFlowsArriveAtTheCard) {
   for (Case c : list) {
     for (const int particles : {6, 65}) {
       c.config.posterior.particles = particles;
-      EXPECT_LT(compare(c, CardPrecision::float32, 4).move, 1e-4) << c.name << " M=" << particles;
+      EXPECT_LT(compare(c, GpuPrecision::float32, 4).move, 1e-4) << c.name << " M=" << particles;
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "pits/data/bytes.h"
+#include "pits/data/read/bytes.h"
 
 #include <gtest/gtest.h>
 

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <set>
 
 #include "data/numbers.h"
 #include "data/packed.h"
 #include "data/variables.h"
 #include "experiment/expect_error.h"
+#include "pits/data/source/check.h"
+#include "pits/data/source/locate.h"
 
 namespace pits {
 namespace {
@@ -19,16 +22,20 @@ const DataSet numbers = test::numbers_set();
 const DataFile& numbers_file = numbers.files.front();
 
 TEST(Catalogue, HasTheSevenDataSetsOfTheBenchmark) {
-  std::vector<std::string> names;
-  for (const DataSet& set : data_catalogue()) names.push_back(set.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"mushroom", "statlog", "covertype", "adult", "census", "financial", "jester"}));
+  std::set<std::string> names;
+  for (const DataSet& set : data_catalogue()) {
+    EXPECT_TRUE(names.insert(set.name).second) << set.name << " twice";
+  }
+  for (const char* name : {"mushroom", "statlog", "covertype", "adult", "census", "financial", "jester"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
 }
 
 TEST(Catalogue, EveryFileHasAHomeAndKnownContent) {
   const std::regex hex("[0-9a-f]{64}"), address("https://[a-z.]+/.*[^/]");
   for (const DataSet& set : data_catalogue()) {
-    EXPECT_FALSE(set.summary.empty() || set.licence.empty() || set.citation.empty()) << set.name;
+    EXPECT_FALSE(set.summary.empty() || set.problem.empty() || set.licence.empty() || set.citation.empty()) << set.name;
+    EXPECT_EQ(set.columns.empty(), set.format == FileFormat::npy) << set.name;
     ASSERT_FALSE(set.files.empty()) << set.name;
     for (const DataFile& file : set.files) {
       EXPECT_FALSE(file.addresses.empty()) << file.name;
@@ -111,7 +118,8 @@ class Verification : public testing::Test {
   Content read(
       std::string_view bytes, const std::function<void(std::string_view)>& sink = [](std::string_view) {}) {
     test::write_bytes(scratch_ / "numbers.txt", bytes);
-    return read_data_file(numbers, numbers_file, scratch_.path(), sink);
+    const std::filesystem::path path = scratch_ / "numbers.txt";
+    return read_data_file(numbers_file, path, path.string(), sink);
   }
   std::string refusal(std::string_view bytes) {
     std::string message = test::message_of([&] { read(bytes); });
@@ -142,9 +150,19 @@ TEST_F(Verification, RefusesTruncatedFlippedAndEmptyFiles) {
 
 TEST_F(Verification, RefusesADirectory) {
   std::filesystem::create_directory(scratch_ / "numbers.txt");
-  const std::string message =
-      test::message_of([&] { read_data_file(numbers, numbers_file, scratch_.path(), [](std::string_view) {}); });
+  const std::string message = test::message_of(
+      [&] { read_data_file(numbers_file, scratch_ / "numbers.txt", "numbers.txt", [](std::string_view) {}); });
   test::expect_mentions(message, {"numbers.txt' is a directory"});
+}
+
+// 1 MiB is left for headers of packed files.
+TEST_F(Verification, StopsReadingWhatIsTooLarge) {
+  EXPECT_EQ(most_bytes(numbers_file), 588'890U + (1U << 20));
+  std::uint64_t seen = 0;
+  const std::string message = test::message_of(
+      [&] { read(std::string(5'000'000, '1'), [&](std::string_view piece) { seen += piece.size(); }); });
+  test::expect_mentions(message, {"numbers.txt", "more than 1637466 bytes", "588890 bytes"});
+  EXPECT_LE(seen, most_bytes(numbers_file));
 }
 
 // A reader that stumbles over damage must not hide that the file is damaged; one that dislikes good content is heard.

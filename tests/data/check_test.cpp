@@ -1,4 +1,4 @@
-#include "pits/data/check.h"
+#include "pits/data/source/check.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,11 @@
-#include "pits/data/csv_table.h"
+#include "pits/data/read/csv_table.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "experiment/expect_error.h"
 #include "experiment/scratch.h"
+#include "pits/data/read/csv_survey.h"
 
 namespace pits::test {
 namespace {
@@ -23,15 +25,14 @@ class CsvTable : public testing::Test {
     return message_of([&] { rewards(text, actions, config); });
   }
 
- private:
   CsvTableConfig written(std::string_view text, CsvTableConfig config) {
-    std::filesystem::create_directory(scratch_ / std::to_string(++files_));  // a table in use is not read again
-    config.file = (scratch_ / std::to_string(files_) / "mine.csv").string();
+    config.file = (scratch_ / "mine.csv").string();
     write_bytes(config.file, text);
     return config;
   }
+
+ private:
   Scratch scratch_;
-  int files_ = 0;
 };
 
 std::vector<std::vector<float>> dense(const Table& table) {
@@ -66,8 +67,10 @@ TEST_F(CsvTable, ColumnsHaveNumbersTooAndTheHeaderIsFoundByItsWords) {
   const auto words = labelled("red,dog\nblue,cat\n", "2");
   EXPECT_EQ(words->contexts.size(), 2U) << "words above words are a row";
   EXPECT_EQ(labelled("a,b\nblue,cat\nred,dog\n", "2", {.header = Header::yes})->contexts.size(), 2U);
-  EXPECT_EQ(labelled("a,b\n1,cat\n2,dog\n", "2", {.categorical = "auto", .header = Header::no})->classes,
+  EXPECT_EQ(labelled("a,b\n1,cat\n2,dog\n", "2", {.categorical = "auto+1", .header = Header::no})->classes,
             (Names{"b", "cat", "dog"}));
+  expect_mentions(labelled_error("a,b\n1,cat\n2,dog\n", "2", {.header = Header::no}),
+                  {"line 1: 'a' in column '1', where 2 of 3", "or header=yes"});
 }
 
 TEST_F(CsvTable, ColumnsCanBeMadeCategoricalOrDropped) {
@@ -139,6 +142,130 @@ TEST_F(CsvTable, RewardsAreFoundByNameOrAtTheEnd) {
   expect_mentions(rewards_error("1,2,3\n", 5), {"has 3 columns", "actions must be from 2 to 3, not 5"});
   expect_mentions(rewards_error("x,reward_a,reward_b\n1,2,?\n", 0), {"line 2", "'reward_b' has no value"});
   expect_mentions(rewards_error("x,reward_a,reward_b\n1,2,much\n", 0), {"line 2", "column 3", "'much'"});
+}
+
+// The file is written again with other rows of the same size, at once and in place.
+TEST_F(CsvTable, ARewrittenFileIsReadAgain) {
+  const auto before = labelled("x,kind\n1,a\n2,b\n", "kind");
+  const auto same = labelled("x,kind\n1,a\n2,b\n", "kind");
+  EXPECT_EQ(same, before) << "one copy of the same content";
+  const auto after = labelled("x,kind\n1,b\n2,a\n", "kind");
+  EXPECT_EQ(before->labels, (Labels{0, 1}));
+  EXPECT_EQ(after->labels, (Labels{1, 0}));
+  EXPECT_NE(after->sha256, before->sha256);
+}
+
+// The same columns with and without a header are two tables.
+TEST_F(CsvTable, AHeaderIsPartOfWhatIsShared) {
+  const char* const words = "a,b\nblue,cat\nred,dog\n";
+  const auto named = labelled(words, "b"), numbered = labelled(words, "2");
+  EXPECT_EQ(named->contexts.size(), 2U);
+  EXPECT_EQ(numbered->contexts.size(), 3U);
+}
+
+std::string column_of(int rows, const std::function<std::string(int)>& field) {
+  std::string text = "age;kind\n";
+  for (int i = 0; i < rows; ++i) text += fmt::format("{};{}\n", field(i), i % 2);
+  return text;
+}
+
+TEST_F(CsvTable, OneOddFieldDoesNotMakeAColumnOfNumbersACategory) {
+  for (const char* odd : {"N/A", "null", "None", "-", "n.a.", "0x1F", "12 years"}) {
+    const std::string text = column_of(600, [&](int i) { return i == 41 ? odd : fmt::format("{}", 20.5 + i); });
+    expect_mentions(labelled_error(text, "kind"), {"mine.csv', line 43", fmt::format("'{}'", odd), "'age'",
+                                                   "599 of 600", "drop=age", "categorical=auto+age"});
+    EXPECT_EQ(labelled(text, "kind", {.categorical = "auto+age"})->contexts.width(), 600U);
+    EXPECT_EQ(labelled(text, "kind", {.categorical = "age"})->contexts.width(), 600U);
+    expect_mentions(labelled_error(text, "kind", {.drop = "age"}), {"no column for the context"});
+  }
+  const std::string nul = column_of(600, [](int i) { return i == 41 ? std::string("4\0", 2) : std::to_string(i); });
+  expect_mentions(labelled_error(nul, "kind"), {"line 43", "'4?'", "599 of 600"});
+  const std::string many = column_of(600, [](int i) { return i % 3 == 0 ? "N/A" : std::to_string(i); });
+  expect_mentions(labelled_error(many, "kind"), {"line 2", "'N/A'", "400 of 600"});
+}
+
+TEST_F(CsvTable, DecimalCommasAreRefusedInWords) {
+  for (const char* comma : {"43,5", "-1.234,5", "1,234"}) {
+    const std::string all = column_of(10, [&](int) { return comma; });
+    expect_mentions(labelled_error(all, "kind"), {"line 2", fmt::format("'{}'", comma), "'age' has a comma", "43.5"});
+    const std::string some = column_of(10, [&](int i) { return i == 7 ? comma : "3"; });
+    expect_mentions(labelled_error(some, "kind"), {"line 9", fmt::format("'{}'", comma), "'age' has a comma"});
+  }
+}
+
+TEST_F(CsvTable, ASignMayBePlus) {
+  EXPECT_EQ(dense(*labelled("x,k\n+43.5,a\n-2,b\n7,a\n", "k")), (Dense{{43.5}, {-2}, {7}}));
+}
+
+TEST_F(CsvTable, AFewNumbersDoNotMakeAColumnNumeric) {
+  EXPECT_EQ(labelled("size,k\nS,a\nM,b\n38,a\nL,b\n", "k")->contexts.width(), 4U);
+}
+
+TEST_F(CsvTable, TheRemarkNamesTheOneHotColumns) {
+  EXPECT_EQ(labelled("x,kind\n1,a\n2,b\n", "kind")->remark, "");
+  EXPECT_EQ(labelled(pets, "kind")->remark, "one-hot columns: 'colour' (2 levels)");
+  EXPECT_EQ(labelled(pets, "kind", {.categorical = "age+colour"})->remark,
+            "one-hot columns: 'age' (3 levels), 'colour' (2 levels)");
+  std::string header, row;
+  for (int i = 0; i < 10; ++i) header += fmt::format("c{},", i), row += "w,";
+  EXPECT_EQ(labelled(header + "k\n" + row + "1\n" + row + "2\n", "k")->remark,
+            "one-hot columns: 'c0' (1 level), 'c1' (1 level), 'c2' (1 level), 'c3' (1 level), 'c4' (1 level), "
+            "'c5' (1 level), 'c6' (1 level), 'c7' (1 level), and 2 more");
+}
+
+// Remarks go into JSON files, which are UTF-8.
+TEST_F(CsvTable, TheRemarkIsUtf8WhateverTheHeaderIs) {
+  EXPECT_EQ(labelled("gr\xF6\xDF"
+                     "e,k\nS,1\nM,2\n",
+                     "k")
+                ->remark,
+            "one-hot columns: 'gr\?\?e' (2 levels)");
+}
+
+TEST_F(CsvTable, OtherEncodingsAreNamed) {
+  const auto wide = [](std::string_view text, std::size_t bytes) {
+    std::string out;
+    for (const char c : text) out += c + std::string(bytes - 1, '\0');
+    return out;
+  };
+  expect_mentions(labelled_error("\xFF\xFE" + wide(pets, 2), "kind"), {"mine.csv' is UTF-16", "UTF-8"});
+  expect_mentions(labelled_error("\xFE\xFF" + wide(pets, 2), "kind"), {"is UTF-16"});
+  expect_mentions(labelled_error(std::string("\xFF\xFE\0\0", 4) + wide(pets, 4), "kind"), {"is UTF-32"});
+  expect_mentions(labelled_error(wide(pets, 2), "kind"), {"not text, or UTF-16", "NUL bytes"});
+}
+
+TEST_F(CsvTable, AFirstLineWithoutEndIsRefused) {
+  expect_mentions(labelled_error(std::string(17'000'000, 'x'), "kind"), {"mine.csv'", "first line", "16 MB"});
+  expect_mentions(labelled_error(std::string(17'000'000, '\n'), "kind"), {"first line", "16 MB"});
+}
+
+// A pipe gives its bytes once only.
+TEST_F(CsvTable, PipesAndDevicesAreRefused) {
+  const Scratch scratch;
+  const std::string fifo = (scratch / "fifo").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& file : {fifo, std::string("/dev/null")}) {
+    const auto message = message_of([&] { labelled_csv_table({.file = file}, "kind"); });
+    expect_mentions(message, {"'" + file + "'", "pipe or a device", "file first"});
+    expect_mentions(message_of([&] { rewards_csv_table({.file = file}, 0); }), {"'" + file + "'"});
+  }
+}
+
+TEST_F(CsvTable, AFileThatChangesBetweenItsTwoReadingsIsRefused) {
+  const CsvTableConfig config = written("x,kind\n1,a\n2,b\n", {});
+  const CsvSurvey survey = survey_csv(config);
+  const std::vector<ColumnKind> kinds = {ColumnKind::numeric, ColumnKind::label};
+  EXPECT_EQ(read_csv_table(config, survey, kinds).labels, (Labels{0, 1}));
+  const auto changed = [&](std::string_view text) {
+    write_bytes(config.file, text);
+    return message_of([&] { read_csv_table(config, survey, kinds); });
+  };
+  expect_mentions(changed("x,kind\n1,b\n2,a\n"), {"mine.csv' was changed"});
+  expect_mentions(changed(""), {"mine.csv' was changed"});
+  std::string wide = "x,kind\n?";
+  for (int i = 0; i < 50'000; ++i) wide += ",?";
+  expect_mentions(changed(wide), {"mine.csv', line 2", "50001 fields, but 2"});
+  expect_mentions(changed("?,?,?\n?,?,?\n"), {"mine.csv', line 2", "3 fields, not 2"});
 }
 
 }  // namespace

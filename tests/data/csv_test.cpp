@@ -1,4 +1,4 @@
-#include "pits/data/csv.h"
+#include "pits/data/read/csv.h"
 
 #include <gtest/gtest.h>
 
@@ -89,10 +89,38 @@ TEST(Number, IsTheWholeFieldAndFinite) {
   const Place place{"f", 3};
   EXPECT_EQ(parse_number("-1.5e2", 0, place), -150.0);
   EXPECT_EQ(parse_number("3.142899999999992922e-02", 0, place), 0.03142899999999993);
-  for (const char* bad : {"", "x", "1x", "1 2", " 1", "nan", "inf", "-inf", "1e39", "1e999", "0x1p3", "1,5", "+1"}) {
+  EXPECT_EQ(parse_number("+1.5", 0, place), 1.5);
+  for (const char* bad :
+       {"", "x", "1x", "1 2", " 1", "nan", "inf", "-inf", "1e39", "1e999", "0x1p3", "1,5", "+", "++1", "+-1", "-+1"}) {
     const std::string message = message_of([&] { parse_number(bad, 4, place); });
     expect_mentions(message, {"'f', line 3", "column 5", std::string("'") + bad + "'"});
   }
+}
+
+// The byte sequences are those of RFC 3629 and, refused, of Unicode's "ill-formed" examples.
+TEST(InQuotes, IsValidUtf8) {
+  for (const char* good : {"ß", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "a\xC3\xA4z"}) {
+    EXPECT_EQ(in_quotes(good), fmt::format("'{}'", good));
+  }
+  EXPECT_EQ(in_quotes("\xC0\xAF"), "'\?\?'");        // overlong
+  EXPECT_EQ(in_quotes("\xE0\x9F\xBF"), "'\?\?\?'");  // overlong
+  EXPECT_EQ(in_quotes("\xED\xA0\x80"), "'\?\?\?'");  // a surrogate
+  EXPECT_EQ(in_quotes("\xF4\x90\x80\x80"
+                      "x"),
+            "'\?\?\?\?x'");  // beyond U+10FFFF
+  EXPECT_EQ(in_quotes("gr\xF6\xDF"
+                      "e"),
+            "'gr\?\?e'");                        // Latin-1
+  EXPECT_EQ(in_quotes("a\xE2\x82"), "'a\?\?'");  // cut short
+}
+
+TEST(InQuotes, IsShortAndOfWholePrintableCharacters) {
+  EXPECT_EQ(in_quotes("43,5"), "'43,5'");
+  EXPECT_EQ(in_quotes(std::string_view("a\0b\nc\x7F", 6)), "'a?b?c?'");
+  EXPECT_EQ(in_quotes(std::string(60, 'x')), "'" + std::string(60, 'x') + "'");
+  EXPECT_EQ(in_quotes(std::string(30'000'000, 'x')), "'" + std::string(60, 'x') + "...' (30000000 bytes)");
+  // ä is two bytes: 59 bytes of x, and the character does not fit
+  EXPECT_EQ(in_quotes(std::string(59, 'x') + "ä!"), "'" + std::string(59, 'x') + "...' (62 bytes)");
 }
 
 }  // namespace

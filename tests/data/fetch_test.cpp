@@ -1,5 +1,6 @@
-// Downloads from a local server that is well-behaved, or stalls, truncates, corrupts, forgets ranges or has no file.
-#include "pits/data/fetch.h"
+// Downloads from a local server that behaves well, or stalls, truncates, corrupts, never ends, redirects without end,
+// forgets ranges or has no file.
+#include "pits/data/source/fetch.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include "data/packed.h"
 #include "data/server.h"
 #include "experiment/expect_error.h"
+#include "pits/data/read/bytes.h"
 
 namespace pits {
 namespace {
@@ -145,6 +147,42 @@ TEST_F(Fetch, AMissingFileLeavesNothing) {
   const Server server(served_.path(), "404");
   test::expect_mentions(test::message_of([&] { fetch(server); }, ErrorKind::failed), {"404"});
   EXPECT_EQ(test::names_in(stored_.path()), Names{".lock"});
+}
+
+// The catalogue knows the size: 588,890 bytes, and 1 MiB more for the headers of a packed file.
+TEST_F(Fetch, StopsWhereTheServerSendsMoreThanTheFileHas) {
+  for (const char* mode : {"endless", "huge"}) {
+    const Server server(served_.path(), mode);
+    std::uint64_t most = 0;
+    FetchOptions watched = options();
+    watched.watch.progress = [&](std::uint64_t done, std::uint64_t) { most = std::max(most, done); };
+    const std::string message = test::message_of([&] { fetch(server, watched); }, ErrorKind::failed);
+    test::expect_mentions(message, {server.address(), "larger than 1637466 bytes"});
+    EXPECT_LE(most, 1'637'466U);
+    EXPECT_EQ(server.requests().size(), 1U);
+    EXPECT_EQ(test::names_in(stored_.path()), Names{".lock"});
+  }
+}
+
+TEST_F(Fetch, APackedFileMayNotUnpackToMoreEither) {
+  const std::string command = "head -c 4000000 /dev/zero | gzip > '" + (served_ / "numbers.txt").string() + "'";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const Server server(served_.path(), "ok");
+  test::expect_mentions(test::message_of([&] { fetch(server); }, ErrorKind::failed), {"more than 1637466 bytes"});
+  EXPECT_EQ(test::names_in(stored_.path()), Names{".lock"});
+}
+
+TEST_F(Fetch, StartsAgainWhereTheEarlierPartIsTooLarge) {
+  test::write_bytes(stored_ / "numbers.txt.part", std::string(2'000'000, '9'));
+  const Server server(served_.path(), "no-range,ok");
+  fetch(server);
+  expect_stored();
+}
+
+TEST_F(Fetch, FollowsTenRedirectsAndNoMore) {
+  const Server server(served_.path(), "loop");
+  test::expect_mentions(test::message_of([&] { fetch(server); }, ErrorKind::failed), {server.address(), "redirects"});
+  EXPECT_EQ(server.requests().size(), 11U);
 }
 
 // The first home answers nothing, so the second is asked; both names are asked for behind a mirror's address.

@@ -1,7 +1,7 @@
 // The benchmark's data sets, where this machine has them.
 #pragma once
 
-#include "pits/data/catalogue.h"
+#include "pits/data/source/locate.h"
 
 namespace pits::test {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pits/data/text_rows.h"
+#include "pits/data/read/text_rows.h"
 
 namespace pits::test {
 

@@ -1,6 +1,7 @@
 """serve.py FOLDER MODES LOG: an HTTP server for tests. Prints its port, serves FOLDER on 127.0.0.1, and writes a line
 "PATH RANGE" to LOG for every request. The n-th request is served in the n-th of the comma-separated MODES, later ones in
-the last: ok, no-range, truncate (closes after half), stall (sends half and waits), corrupt (flips a bit), 404."""
+the last: ok, no-range, truncate (closes after half), stall (sends half and waits), corrupt (flips a bit), 404, endless
+(sends the body again and again), huge (announces 10 GB), loop (redirects to itself)."""
 import http.server
 import itertools
 import pathlib
@@ -21,7 +22,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         file = folder / self.path.lstrip("/")
         if mode == "404" or not file.is_file():
             return self.send_error(404)
+        if mode == "loop":
+            self.send_response(302)
+            self.send_header("Location", self.path)
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
         body = bytearray(file.read_bytes())
+        if mode in ("endless", "huge"):
+            return self.send_forever(bytes(body), announced=mode == "huge")
         if mode == "corrupt":
             body[len(body) // 2] ^= 1
         first = self.start(body, wanted if mode != "no-range" else "")
@@ -32,6 +40,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if mode == "stall":
             self.wfile.flush()
             time.sleep(600)
+
+    def send_forever(self, body, announced):
+        self.send_response(200)
+        if announced:
+            self.send_header("Content-Length", str(10**10))
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(body)
+        except OSError:  # the client has closed the connection
+            pass
 
     # The headers; returns where the body starts, or None where there is nothing to send.
     def start(self, body, wanted):

@@ -1,4 +1,4 @@
-#include "pits/data/words.h"
+#include "pits/data/read/words.h"
 
 #include <gtest/gtest.h>
 

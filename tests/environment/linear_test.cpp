@@ -59,13 +59,14 @@ TEST(SparseLinear, HasAThirdOfTheCoordinatesEachEquallyOften) {
 }
 
 TEST(SparseLinear, KeepsOneCoordinateOfFewerThanThree) {
-  const Linear problem({.dimension = 2, .actions = 4, .sparse = true}, {.seed = 1});
+  const Linear problem({.dimension = 2, .actions = 4, .support = Support::third}, {.seed = 1});
   for (const auto& beta : problem.coefficients().colwise()) EXPECT_EQ((beta.array() != 0.0).count(), 1);
 }
 
 RC_GTEST_PROP(Linear, MeanRewardsAreTheScalarProducts, (std::uint32_t seed, std::uint16_t t)) {
-  const LinearConfig config{
-      .dimension = *rc::gen::inRange(1, 12), .actions = *rc::gen::inRange(1, 9), .sparse = *rc::gen::arbitrary<bool>()};
+  const LinearConfig config{.dimension = *rc::gen::inRange(1, 12),
+                            .actions = *rc::gen::inRange(1, 9),
+                            .support = *rc::gen::element(Support::all, Support::third)};
   const Linear problem(config, {.seed = seed});
   Round round;
   problem.draw(t, round);
@@ -141,18 +142,18 @@ void expect_noise(const LinearConfig& config, const std::vector<double>& sd) {
 TEST(Linear, NoiseOfActionAHasStandardDeviation001A) { expect_noise({.actions = 4}, {0.01, 0.02, 0.03, 0.04}); }
 
 TEST(Linear, NoiseAsVarianceIsTheRoot) {
-  expect_noise({.actions = 3, .noise = NoiseUnit::variance}, {0.1, std::sqrt(0.02), std::sqrt(0.03)});
+  expect_noise({.actions = 3, .noise = {.unit = NoiseUnit::variance}}, {0.1, std::sqrt(0.02), std::sqrt(0.03)});
 }
 
 TEST(Linear, NoiseWithoutGrowthIsTheSameForAll) {
-  expect_noise({.actions = 3, .noise_level = 0.5, .noise_growth = NoiseGrowth::none}, {0.5, 0.5, 0.5});
+  expect_noise({.actions = 3, .noise = {.level = 0.5, .growth = NoiseGrowth::none}}, {0.5, 0.5, 0.5});
   // The particle ablation's σ² = 0.1.
-  expect_noise({.actions = 2, .noise = NoiseUnit::variance, .noise_level = 0.1, .noise_growth = NoiseGrowth::none},
+  expect_noise({.actions = 2, .noise = {.unit = NoiseUnit::variance, .level = 0.1, .growth = NoiseGrowth::none}},
                {std::sqrt(0.1), std::sqrt(0.1)});
 }
 
 TEST(Linear, NoNoiseMakesRewardsTheirMeans) {
-  const Linear problem({.noise_level = 0.0}, {.seed = 8});
+  const Linear problem({.noise = {.level = 0.0}}, {.seed = 8});
   Round round;
   problem.draw(0, round);
   EXPECT_EQ(round.rewards, round.mean_rewards);
@@ -178,7 +179,7 @@ TEST(Linear, RefusesBadShapesAndNumbers) {
   refused({.dimension = 2, .covariance = {std::nan("")}}, "covariance");
   refused({.dimension = 0}, "dimension");
   refused({.actions = 0}, "actions");
-  refused({.noise_level = -0.1}, "noise_level");
+  refused({.noise = {.level = -0.1}}, "noise_level");
 }
 
 }  // namespace

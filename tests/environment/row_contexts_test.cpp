@@ -9,8 +9,7 @@
 
 #include "chi_square.h"
 #include "environment/small_table.h"
-#include "pits/environment/classification.h"
-#include "pits/environment/known_rewards.h"
+#include "pits/environment/table_environment.h"
 
 namespace pits::test {
 namespace {
@@ -88,7 +87,8 @@ TEST(RowContexts, WithReplacementHaveNoEnd) {
 
 TEST(RowContexts, CanBeSomeOfTheColumnsInAnyOrder) {
   const SparseRows rows = random_rows(20, 5);
-  const RowContexts contexts(rows, {.standardise = Standardise::none}, {.seed = 1}, {4, 0, 2});
+  const std::uint32_t columns[] = {4, 0, 2};
+  const RowContexts contexts(rows, {.standardise = Standardise::none}, {.seed = 1}, columns);
   EXPECT_EQ(contexts.size(), 3U);
   for (std::size_t t = 0; t < 20; ++t) {
     const std::vector<float> row = dense_row(rows, contexts.row(t));
@@ -96,14 +96,14 @@ TEST(RowContexts, CanBeSomeOfTheColumnsInAnyOrder) {
   }
 }
 
-TEST(Classification, PaysOneForTheClass) {
+TEST(TableEnvironment, PaysOneForTheClass) {
   const auto table = std::make_shared<Table>();
   table->contexts = random_rows(30, 3);
   for (std::uint32_t i = 0; i < 30; ++i) table->labels.push_back(i % 4);
   table->classes = {"a", "b", "c", "d"};
   table->remark = "a remark";
   table->sha256 = "abc";
-  const Classification problem(table, {.standardise = Standardise::none}, {.seed = 4});
+  const TableEnvironment problem(table, {.rows = {.standardise = Standardise::none}}, {.seed = 4});
   EXPECT_EQ(problem.actions(), 4U);
   EXPECT_EQ(problem.context_size(), 3U);
   EXPECT_EQ(problem.horizon(), 30U);
@@ -119,12 +119,13 @@ TEST(Classification, PaysOneForTheClass) {
   }
 }
 
-TEST(KnownRewards, PaysWhatTheRowSays) {
+TEST(TableEnvironment, PaysTheRewardColumns) {
   const auto table = std::make_shared<Table>();
   table->contexts = random_rows(30, 3);
   table->reward_columns = 2;
   for (int i = 0; i < 60; ++i) table->rewards.push_back(0.1 * i);
-  const KnownRewards problem(table, {.standardise = Standardise::none}, {.seed = 4});
+  const TableConfig config{.rewards = RewardRule::columns, .rows = {.standardise = Standardise::none}};
+  const TableEnvironment problem(table, config, {.seed = 4});
   EXPECT_EQ(problem.actions(), 2U);
   for (std::size_t t = 0; t < 30; ++t) {
     Round round;

@@ -7,17 +7,11 @@
 #include <sstream>
 
 #include "data/have_data.h"
-#include "pits/data/bytes.h"
-#include "pits/environment/classification.h"
+#include "environment/data_problem.h"
+#include "pits/data/read/bytes.h"
 
 namespace pits::test {
 namespace {
-
-Round round_of(const Environment& problem, std::size_t t) {
-  Round round;
-  problem.draw(t, round);
-  return round;
-}
 
 // The lines of a packed file.
 std::vector<std::string> unpacked_lines(const DataFile& file) {
@@ -41,7 +35,7 @@ TEST(CovertypeProblem, ARoundIsALineOfTheFile) {
   PITS_SKIP_WITHOUT("covertype");
   const std::vector<std::string> lines = unpacked_lines(find_data_set("covertype").files.front());
   const std::set<std::string> all(lines.begin(), lines.end());
-  const Covertype problem({.standardise = Standardise::none}, {.seed = 4, .steps = 20});
+  const auto problem = data_problem("covertype", {.seed = 4, .steps = 20}, Standardise::none);
   for (std::size_t t = 0; t < 20; ++t) {
     const Round round = round_of(problem, t);
     std::string line;
@@ -78,7 +72,7 @@ TEST(AdultProblem, ARoundIsALineOfTheFiles) {
   const std::vector<std::string> actions(occupations.begin(), occupations.end());
   std::set<std::vector<std::string>> known(rows.begin(), rows.end());
 
-  const Adult problem({.standardise = Standardise::none}, {.seed = 4, .steps = 20});
+  const auto problem = data_problem("adult", {.seed = 4, .steps = 20}, Standardise::none);
   for (std::size_t t = 0; t < 20; ++t) {
     const Round round = round_of(problem, t);
     std::vector<std::string> row(15);
@@ -117,7 +111,7 @@ TEST(CensusProblem, ARoundPaysTheOccupationOfItsLine) {
     for (const auto& row : rows) sorted[std::stoi(row[c])] = row[c];
     for (const auto& [number, name] : sorted) levels[c].push_back(name);
   }
-  const Census problem({.standardise = Standardise::none}, {.seed = 4, .steps = 20});
+  const auto problem = data_problem("census", {.seed = 4, .steps = 20}, Standardise::none);
   for (std::size_t t = 0; t < 20; ++t) {
     const Round round = round_of(problem, t);
     EXPECT_EQ(std::ranges::count(round.context, 1.0F), 67);

@@ -124,7 +124,7 @@ TEST(Wheel, OneRoundByHand) {
     sum += expected;
   }
   EXPECT_EQ(round.best_mean(), 50.0);
-  EXPECT_NEAR(round.even_reward(), sum / 5.0, 1e-12);
+  EXPECT_NEAR(round.even(round.rewards), sum / 5.0, 1e-12);
 }
 
 TEST(Wheel, RefusesBadNumbers) {

@@ -4,6 +4,7 @@
 #include "experiment/expect_error.h"
 #include "experiment/scratch.h"
 #include "pits/experiment/results.h"
+#include "pits/experiment/run_cell.h"
 #include "pits/experiment/summary.h"
 
 namespace pits::test {
@@ -36,7 +37,7 @@ TEST_F(DataOfAPlan, HasNoMoreRoundsThanRows) {
   const Plan longer = plan(10);
   EXPECT_EQ(longer.rounds(longer.cell(0)), 3U);
   EXPECT_EQ(longer.rounds(longer.cell(1)), 10U);
-  EXPECT_EQ(longer.run(longer.cell(0), [](std::size_t) {}).rounds, 3U);
+  EXPECT_EQ(run_cell(longer, longer.cell(0), [](std::size_t) {}).rounds, 3U);
 }
 
 TEST_F(DataOfAPlan, OtherDataIsAnotherRun) {

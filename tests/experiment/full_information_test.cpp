@@ -9,6 +9,7 @@
 #include "experiment/tables.h"
 #include "experiment/trajectories.h"
 #include "pits/core/parallel.h"
+#include "pits/experiment/run_cell.h"
 #include "pits/experiment/summary.h"
 
 namespace pits::test {
@@ -20,37 +21,36 @@ const std::vector<Round> two_rounds = {
 };
 
 // Writes down what it is asked and told, call by call.
-class Diarist final : public Agent {
+class Diarist final : public Cloned<Diarist> {
  public:
-  Decision choose(const Query& query) const override {
-    diary_.push_back(fmt::format("choose {} at {}", query.id, query.x));
-    return {.action = 1, .propensity = std::nullopt};
-  }
-  void learn(std::span<const Feedback> events) override {
-    diary_.push_back(fmt::format("learn {}", events.size()));
-    for (const Feedback& e : events) {
-      diary_.push_back(fmt::format("{} at {}: {} paid {}", e.id, e.x, e.action, e.reward));
-    }
-  }
-  std::unique_ptr<const Policy> snapshot() const override { return std::make_unique<Diarist>(*this); }
+  Diarist() : Cloned(AgentSetup{.context_size = 2, .actions = 3}) {}
   const std::vector<std::string>& diary() const { return diary_; }
 
  private:
+  Action decide(const Query& query, Stream&, ActionProbabilities*) const override {
+    diary_.push_back(fmt::format("choose {} at {}", query.id, query.x));
+    return 1;
+  }
+  void observe(const Feedback& e) override {
+    diary_.push_back(fmt::format("{} at {}: {} paid {}", e.id, e.x, e.action, e.reward));
+  }
+  void state(Archive&) override {}
+
   mutable std::vector<std::string> diary_;
 };
 
 TEST(FullInformation, IsEveryRewardInOrderAfterTheChoice) {
   Diarist agent;
-  run_rounds(agent, TableEnvironment(two_rounds), 2, no_report, {}, Revealed::all);
+  run_rounds(agent, TableEnvironment(two_rounds), 2, no_report, {}, FeedbackKind::all);
   EXPECT_EQ(agent.diary(),
-            (std::vector<std::string>{"choose 0 at [1, 2]", "learn 3", "0 at [1, 2]: 0 paid 1", "0 at [1, 2]: 1 paid 0",
-                                      "0 at [1, 2]: 2 paid 4", "choose 1 at [3, 4]", "learn 3", "1 at [3, 4]: 0 paid 2",
+            (std::vector<std::string>{"choose 0 at [1, 2]", "0 at [1, 2]: 0 paid 1", "0 at [1, 2]: 1 paid 0",
+                                      "0 at [1, 2]: 2 paid 4", "choose 1 at [3, 4]", "1 at [3, 4]: 0 paid 2",
                                       "1 at [3, 4]: 1 paid 1", "1 at [3, 4]: 2 paid -1"}));
 }
 
 TEST(FullInformation, CountsTheRegretOfTheActionChosen) {
   ScriptedAgent bandit({1, 2}), informed({1, 2});
-  const Trajectory path = run_rounds(informed, TableEnvironment(two_rounds), 2, no_report, {}, Revealed::all);
+  const Trajectory path = run_rounds(informed, TableEnvironment(two_rounds), 2, no_report, {}, FeedbackKind::all);
   expect_same(path, run_rounds(bandit, TableEnvironment(two_rounds), 2));
   EXPECT_EQ(path.curve, (std::vector<double>{3.0, 7.0}));  // 3 − 0, then 3 + 1
   EXPECT_EQ(path.pulls, (std::vector<std::uint64_t>{0, 1, 1}));
@@ -59,28 +59,34 @@ TEST(FullInformation, CountsTheRegretOfTheActionChosen) {
 TEST(FullInformation, DoesNotDependOnWhatWasPlayed) {
   ScriptedAgent one({0, 2}), other({1, 1});
   for (ScriptedAgent* agent : {&one, &other}) {
-    run_rounds(*agent, TableEnvironment(two_rounds), 2, no_report, {}, Revealed::all);
+    run_rounds(*agent, TableEnvironment(two_rounds), 2, no_report, {}, FeedbackKind::all);
   }
   EXPECT_EQ(one.told(), other.told());
 }
 
-class Listener final : public Probe {
+class Listener final : public Observer {
  public:
-  void observe(const Feedback& e) override { seen.push_back({{e.x.begin(), e.x.end()}, e.action, e.reward, e.id}); }
-  Reading measure(const Agent&) override {
-    seen_at_measure = seen.size();
-    return {0.0, 0.0};
+  void before_learning(std::span<const Feedback> events) override { note(events, before); }
+  void after_learning(std::span<const Feedback> events) override { note(events, after); }
+  nlohmann::ordered_json finish() override { return {{"heard", after.size()}}; }
+
+  std::vector<ScriptedAgent::Told> before, after;
+
+ private:
+  static void note(std::span<const Feedback> events, std::vector<ScriptedAgent::Told>& list) {
+    for (const Feedback& e : events) list.push_back({{e.x.begin(), e.x.end()}, e.action, e.reward, e.id});
   }
-  std::vector<ScriptedAgent::Told> seen;
-  std::size_t seen_at_measure = 0;
 };
 
-TEST(FullInformation, IsAlsoWhatAProbeSees) {
+TEST(FullInformation, IsAlsoWhatObserversSee) {
   ScriptedAgent agent({1, 2});
-  Listener probe;
-  run_rounds(agent, TableEnvironment(two_rounds), 2, no_report, {.probe = &probe}, Revealed::all);
-  EXPECT_EQ(probe.seen, agent.told());
-  EXPECT_EQ(probe.seen_at_measure, 6U);
+  Observers observers;
+  observers.push_back(std::make_unique<Listener>());
+  const Trajectory path = run_rounds(agent, TableEnvironment(two_rounds), 2, no_report, observers, FeedbackKind::all);
+  const auto& listener = dynamic_cast<const Listener&>(*observers.front());
+  EXPECT_EQ(listener.before, agent.told());
+  EXPECT_EQ(listener.after, agent.told());
+  EXPECT_EQ(path.observed, (nlohmann::ordered_json{{"heard", 6}}));
 }
 
 // Rewards in 0..1, which every agent admits.
@@ -97,24 +103,23 @@ std::vector<Round> rounds_for_all(std::size_t n) {
 
 std::string saved(Agent& agent) {
   Archive archive;
-  agent.state(archive);
+  agent.archive(archive);
   return archive.bytes();
 }
 
 class InformedAgent : public testing::TestWithParam<std::string> {};
 
-// The plain loop, in which every event stands alone and has an id of its own.
+// The plain loop, in which every event stands alone. The newest id whose reward is known is part of what is learned.
 TEST_P(InformedAgent, LearnsAsFromAsManyRoundsOfItsOwn) {
   const std::vector<Round> rounds = rounds_for_all(20);
   const auto agent = small_agent(GetParam(), small_setup()), plain = small_agent(GetParam(), small_setup());
-  const Trajectory path = run_rounds(*agent, TableEnvironment(rounds), 20, no_report, {}, Revealed::all);
-  DecisionId id = 100;
+  const Trajectory path = run_rounds(*agent, TableEnvironment(rounds), 20, no_report, {}, FeedbackKind::all);
   double regret = 0.0;
   for (std::size_t t = 0; t < rounds.size(); ++t) {
     const std::vector<double>& r = rounds[t].rewards;
     regret += std::ranges::max(r) - r[plain->choose({.x = rounds[t].context, .id = t}).action];
     for (Action a = 0; a < action_count; ++a) {
-      const Feedback event{.x = rounds[t].context, .action = a, .reward = static_cast<float>(r[a]), .id = id++};
+      const Feedback event{.x = rounds[t].context, .action = a, .reward = static_cast<float>(r[a]), .id = t};
       plain->learn({&event, 1});
     }
   }
@@ -125,7 +130,7 @@ TEST_P(InformedAgent, LearnsAsFromAsManyRoundsOfItsOwn) {
 INSTANTIATE_TEST_SUITE_P(Catalogue, InformedAgent, testing::ValuesIn(every_agent()),
                          [](const auto& agent) { return plain_name(agent.param); });
 
-std::vector<Trajectory> paths(const std::string& agent, const std::string& feedback, std::int64_t realizations) {
+std::vector<Trajectory> paths(const std::string& agent, FeedbackKind feedback, std::int64_t realizations) {
   const Plan plan({.agents = {agent},
                    .environments = {"linear"},
                    .steps = 300,
@@ -133,13 +138,14 @@ std::vector<Trajectory> paths(const std::string& agent, const std::string& feedb
                    .seed = 6,
                    .feedback = feedback});
   std::vector<Trajectory> all(plan.cells());
-  parallel_for(plan.cells(), [&](std::size_t i) { all[i] = plan.run(plan.cell(i), no_report); });
+  parallel_for(plan.cells(), [&](std::size_t i) { all[i] = run_cell(plan, plan.cell(i), no_report); });
   return all;
 }
 
 TEST(FullInformation, IsNothingToAgentsThatDoNotLearn) {
   for (const char* agent : {"uniform", "fixed"}) {
-    const std::vector<Trajectory> bandit = paths(agent, "played", 3), informed = paths(agent, "all", 3);
+    const std::vector<Trajectory> bandit = paths(agent, FeedbackKind::played, 3),
+                                  informed = paths(agent, FeedbackKind::all, 3);
     for (std::size_t i = 0; i < bandit.size(); ++i) expect_same(informed[i], bandit[i]);
   }
 }
@@ -147,7 +153,8 @@ TEST(FullInformation, IsNothingToAgentsThatDoNotLearn) {
 // Paired by realization: the same rounds.
 TEST(FullInformation, LowersTheRegretOfAgentsThatLearn) {
   for (const char* agent : {"lin-ts", "lin-ts,initial_pulls=0", "lin-ucb", "epsilon-greedy"}) {
-    const std::vector<Trajectory> bandit = paths(agent, "played", 12), informed = paths(agent, "all", 12);
+    const std::vector<Trajectory> bandit = paths(agent, FeedbackKind::played, 12),
+                                  informed = paths(agent, FeedbackKind::all, 12);
     std::vector<double> saved_regret;
     for (std::size_t i = 0; i < bandit.size(); ++i) {
       ASSERT_EQ(bandit[i].uniform_regret, informed[i].uniform_regret) << "not the same rounds";
@@ -161,11 +168,11 @@ TEST(FullInformation, LowersTheRegretOfAgentsThatLearn) {
 
 TEST(FullInformation, IsAskedForByName) {
   ExperimentConfig config{.agents = {"lin-ts"}, .environments = {"linear"}};
-  EXPECT_EQ(Plan(config).feedback(), Revealed::played);
-  config.feedback = "all";
-  EXPECT_EQ(Plan(config).feedback(), Revealed::all);
-  config.feedback = "al";
-  expect_mentions(message_of([&] { const Plan plan(config); }), {"feedback", "'al'", "did you mean 'all'", "played"});
+  EXPECT_EQ(Plan(config).feedback(), FeedbackKind::played);
+  config.feedback = FeedbackKind::all;
+  EXPECT_EQ(Plan(config).feedback(), FeedbackKind::all);
+  expect_mentions(message_of([&] { fields(config).set("feedback", "al"); }),
+                  {"feedback", "'al'", "did you mean 'all'", "played"});
 }
 
 }  // namespace

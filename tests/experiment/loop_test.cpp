@@ -79,6 +79,11 @@ TEST(RunRounds, EndsWithTheStepsOrWithTheProblem) {
   EXPECT_EQ(all.told().size(), 3U);
 }
 
+TEST(RunRounds, RefusesToRunNoRoundsAtAll) {
+  ScriptedAgent agent({});
+  test::expect_mentions(test::message_of([&] { run_rounds(agent, TableEnvironment(three_rounds), 0); }), {"no rounds"});
+}
+
 // Rewards that are small multiples of 1/8, so that sums are exact in any order.
 std::vector<Round> many_rounds(std::size_t n) {
   std::vector<Round> rounds;
@@ -96,14 +101,15 @@ TEST(RunRounds, AgreesWithAPlainRecomputationOnALongRun) {
   const auto rounds = many_rounds(n);
   std::vector<Action> script;
   for (std::size_t t = 0; t < n; ++t) script.push_back(static_cast<Action>(t * t % 4));
-  ScriptedAgent agent(script);
+  ScriptedAgent agent(script, 1);
   const Trajectory path = run_rounds(agent, TableEnvironment(rounds), n);
 
   double regret = 0.0, uniform = 0.0;
   std::vector<double> at(n + 1);
   std::vector<std::uint64_t> pulls(4);
   for (std::size_t t = 0; t < n; ++t) {
-    const auto& [x, r, m] = rounds[t];
+    const std::vector<double>& r = rounds[t].rewards;
+    const std::vector<double>& m = rounds[t].mean_rewards;
     const double best = std::max({m[0], m[1], m[2], m[3]});
     at[t + 1] = regret += best - r[script[t]];
     uniform += best - (r[0] + r[1] + r[2] + r[3]) / 4.0;
@@ -118,7 +124,7 @@ TEST(RunRounds, AgreesWithAPlainRecomputationOnALongRun) {
 
 TEST(RunRounds, ReportsEveryRoundOnce) {
   for (const std::size_t n : {1U, 49U, 50U, 120U}) {
-    ScriptedAgent agent(std::vector<Action>(n, 0));
+    ScriptedAgent agent(std::vector<Action>(n, 0), 1);
     std::size_t sum = 0, calls = 0;
     run_rounds(agent, TableEnvironment(many_rounds(n)), n, [&](std::size_t done) { sum += done, ++calls; });
     EXPECT_EQ(sum, n);
@@ -127,7 +133,7 @@ TEST(RunRounds, ReportsEveryRoundOnce) {
 }
 
 TEST(RunRounds, StopsWhereTheCallerThrows) {
-  ScriptedAgent agent(std::vector<Action>(200, 0));
+  ScriptedAgent agent(std::vector<Action>(200, 0), 1);
   const auto stop = [](std::size_t) { throw std::runtime_error("stop"); };
   EXPECT_THROW(run_rounds(agent, TableEnvironment(many_rounds(200)), 200, stop), std::runtime_error);
   EXPECT_EQ(agent.told().size(), 50U);
@@ -140,7 +146,7 @@ TEST(RunRounds, RefusesRewardsThatMakeTheRegretInfinite) {
     ScriptedAgent hit({1, 0, 1}), missed({1, 1, 1});  // the normaliser meets it even where the agent does not
     for (ScriptedAgent* agent : {&hit, &missed}) {
       const auto run = [&] { run_rounds(*agent, TableEnvironment(rounds), 3); };
-      test::expect_mentions(test::message_of(run), {"not finite"});
+      test::expect_mentions(test::message_of(run), {"finite"});
     }
   }
 }

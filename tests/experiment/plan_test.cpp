@@ -1,11 +1,12 @@
-#include "pits/experiment/plan.h"
+#include "pits/experiment/run_cell.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "experiment/expect_error.h"
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
+#include "pits/environment/wheel.h"
 #include "pits/version.h"
 
 namespace pits {
@@ -149,10 +150,10 @@ TEST(Plan, RefusesEmptyListsAndNumbersOutOfRange) {
     return error_of(config);
   };
   expect_mentions(changed([](auto& c) { c.environments = {}; }), {"no environment given", "--env"});
-  expect_mentions(changed([](auto& c) { c.steps = 0; }), {"steps must be at least 1"});
+  expect_mentions(changed([](auto& c) { c.steps = 0; }), {"steps: must be at least 1"});
   expect_mentions(changed([](auto& c) { c.steps = 5'000'000'000; }), {"steps", "at most 4000000000"});
-  expect_mentions(changed([](auto& c) { c.realizations = -1; }), {"realizations must be at least 1"});
-  expect_mentions(changed([](auto& c) { c.seed = -1; }), {"seed must be at least 0, not -1"});
+  expect_mentions(changed([](auto& c) { c.realizations = -1; }), {"realizations: must be at least 1"});
+  expect_mentions(changed([](auto& c) { c.seed = -1; }), {"seed: must be at least 0, not -1"});
 }
 
 TEST(Plan, TriesEveryCombinationBeforeTheFirstRound) {
@@ -166,7 +167,7 @@ TEST(Plan, TriesEveryCombinationBeforeTheFirstRound) {
 
 TEST(Plan, ErrorsOfACellSayWhichItWas) {
   const Plan plan({.agents = {"bernoulli-ts"}, .environments = {"wheel,inner_mean=7"}, .steps = 20, .realizations = 2});
-  const auto run = [&] { plan.run(plan.cell(1), [](std::size_t) {}); };
+  const auto run = [&] { run_cell(plan, plan.cell(1), [](std::size_t) {}); };
   expect_mentions(test::message_of(run),
                   {"agent 'bernoulli-ts' on 'wheel,inner_mean=7', realization 1", "gaussian-ts"});
 }
@@ -182,17 +183,49 @@ TEST(Plan, NamesWhatACallersCatalogueHas) {
   const Plan plan(config, catalogues);
   const auto nothing = [](std::size_t) {};
   const std::size_t R = plan.realizations();
-  EXPECT_EQ(plan.run(plan.cell(0), nothing).curve, plan.run(plan.cell(R), nothing).curve);
+  EXPECT_EQ(run_cell(plan, plan.cell(0), nothing).curve, run_cell(plan, plan.cell(R), nothing).curve);
   EXPECT_EQ(plan.agents(), (std::vector<std::string>{"lin-ts", "mine"}));
+}
+
+// The wheel for 10 rounds; from realization 1 on what `change` says.
+class Changing : public Wheel {
+ public:
+  struct Config {
+    std::string change;
+  };
+  Changing(const Config& config, const EnvironmentSetup& setup)
+      : Wheel({}, setup), change_(setup.realization == 0 ? "" : config.change) {}
+  std::size_t horizon() const override { return change_ == "rounds" ? 7 : change_ == "none" ? 0 : 10; }
+  std::size_t actions() const override { return Wheel::actions() + (change_ == "actions" ? 1 : 0); }
+  std::size_t context_size() const override { return Wheel::context_size() + (change_ == "contexts" ? 1 : 0); }
+
+ private:
+  std::string change_;
+};
+Fields fields(Changing::Config& config) { return Fields{}.add("change", config.change, ""); }
+
+TEST(Plan, RefusesRealizationsThatDiffer) {
+  Catalogues catalogues;
+  catalogues.environments.push_back(
+      make_entry<Environment, EnvironmentSetup, Changing>("changing", "", {}, default_config<Changing::Config>));
+  const auto error_on = [&](const std::string& spec) {
+    const Plan plan({.agents = {"uniform"}, .environments = {spec}, .steps = 20, .realizations = 2}, catalogues);
+    EXPECT_EQ(run_cell(plan, plan.cell(0), [](std::size_t) {}).rounds, 10U);
+    return test::message_of([&] { run_cell(plan, plan.cell(1), [](std::size_t) {}); });
+  };
+  expect_mentions(error_on("changing,change=rounds"), {"realization 1", "7 rounds", "has 10"});
+  expect_mentions(error_on("changing,change=actions"), {"realization 1", "6 actions", "has 5"});
+  expect_mentions(error_on("changing,change=contexts"), {"realization 1", "3 numbers", "has 2"});
+  expect_mentions(error_on("changing,change=none"), {"realization 1", "0 rounds"});
 }
 
 TEST(Plan, AllAgentsMeetTheSameRounds) {
   const Plan plan(small());
   const auto nothing = [](std::size_t) {};
   for (std::size_t i = 0; i < 3; ++i) {
-    const double uniform = plan.run(plan.cell(i), nothing).uniform_regret;
-    EXPECT_EQ(plan.run(plan.cell(i + 3), nothing).uniform_regret, uniform);
-    EXPECT_NE(plan.run(plan.cell((i + 1) % 3), nothing).uniform_regret, uniform);
+    const double uniform = run_cell(plan, plan.cell(i), nothing).uniform_regret;
+    EXPECT_EQ(run_cell(plan, plan.cell(i + 3), nothing).uniform_regret, uniform);
+    EXPECT_NE(run_cell(plan, plan.cell((i + 1) % 3), nothing).uniform_regret, uniform);
   }
 }
 

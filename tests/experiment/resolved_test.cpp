@@ -3,7 +3,7 @@
 
 #include "experiment/expect_error.h"
 #include "experiment/trajectories.h"
-#include "pits/experiment/plan.h"
+#include "pits/experiment/run_cell.h"
 
 namespace pits {
 namespace {
@@ -19,7 +19,7 @@ void expect_round_trip(const ExperimentConfig& config) {
   EXPECT_EQ(again.resolved().dump(), plan.resolved().dump());
   ASSERT_EQ(again.cells(), plan.cells());
   for (std::size_t i = 0; i < plan.cells(); ++i) {
-    test::expect_same(again.run(again.cell(i), test::no_report), plan.run(plan.cell(i), test::no_report));
+    test::expect_same(run_cell(again, again.cell(i), test::no_report), run_cell(plan, plan.cell(i), test::no_report));
   }
 }
 
@@ -61,9 +61,9 @@ TEST(Resolved, NamesTheFeedbackWhereItIsNotThatOfABandit) {
                           .environments = {"linear", "wheel"},
                           .steps = 40,
                           .realizations = 2,
-                          .feedback = "played"};
+                          .feedback = FeedbackKind::played};
   EXPECT_FALSE(Plan(config).resolved().contains("feedback"));
-  config.feedback = "all";
+  config.feedback = FeedbackKind::all;
   EXPECT_EQ(Plan(config).resolved().at("feedback"), "all");
   expect_round_trip(config);
 }

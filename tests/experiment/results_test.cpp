@@ -8,7 +8,7 @@
 #include "experiment/expect_error.h"
 #include "experiment/scratch.h"
 #include "experiment/trajectories.h"
-#include "pits/experiment/runner.h"
+#include "pits/experiment/ranks/executor.h"
 
 namespace pits {
 namespace {

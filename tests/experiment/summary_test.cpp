@@ -4,7 +4,12 @@
 
 #include <cmath>
 
+#include "experiment/expect_error.h"
+
 namespace pits {
+
+using test::expect_mentions, test::message_of;
+
 namespace {
 
 TEST(Statistics, OfAnOddNumberByHand) {
@@ -29,6 +34,13 @@ TEST(Statistics, OfOneRealizationHasNoSpread) {
   EXPECT_EQ(s.median, 7.5);
   EXPECT_TRUE(std::isnan(s.std));
   EXPECT_TRUE(std::isnan(s.se));
+}
+
+TEST(Statistics, AreNotDefinedWhereARealizationIsNot) {
+  std::vector<double> values(101, 200.0);  // sorted with NaN among them, any of these could be in the middle
+  for (std::size_t i = 0; i < values.size(); i += 3) values[i] = std::nan("");
+  const Statistics s = statistics(values);
+  for (const double x : {s.mean, s.std, s.se, s.median}) EXPECT_TRUE(std::isnan(x));
 }
 
 // Two agents, two realizations of two rounds on the wheel, made up.
@@ -93,6 +105,13 @@ TEST(Summary, CurveBandsAreThoseOfTwoPasses) {
     EXPECT_NEAR(row.curve_mean.at(p), mean, 1e-13 * std::abs(mean));
     EXPECT_NEAR(row.curve_std.at(p), std::sqrt(square / (n - 1)), 1e-8);
   }
+}
+
+TEST_F(TwoAgents, WithRealizationsOfDifferentLengthAreRefused) {
+  Trajectory shorter = trajectory(1.0, {1.0}, {1, 0, 0, 0, 0}, 0.5);
+  shorter.rounds = 1;
+  results.put(3, shorter);
+  expect_mentions(message_of([&] { summarise(plan, results); }), {"uniform", "realization 1 has 1", "has 2 rounds"});
 }
 
 TEST_F(TwoAgents, MakeALineOfJsonEach) {

@@ -94,7 +94,7 @@ TEST(Flow, RefusesValuesOutOfRange) {
 }
 
 TEST(Flow, EveryNameParsesToItsKindAndHasASummary) {
-  const auto& names = EnumNames<FlowKind>::names();
+  const auto& names = enum_names<FlowKind>;
   EXPECT_EQ(names.size(), flow_summaries().size());
   for (std::size_t k = 0; k < names.size(); ++k) {
     FlowConfig config;
@@ -102,7 +102,7 @@ TEST(Flow, EveryNameParsesToItsKindAndHasASummary) {
     EXPECT_EQ(config.kind, static_cast<FlowKind>(k));
     EXPECT_FALSE(flow_summaries()[k].empty());
   }
-  EXPECT_EQ(names.back(), "sgld");
+  EXPECT_EQ(names.back(), std::string_view("sgld"));
 }
 
 }  // namespace

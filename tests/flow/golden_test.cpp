@@ -1,11 +1,11 @@
-// Every velocity against golden-flows.json, computed by independent plain loops.
+// Every velocity against golden-flows.json, which scripts/golden/flows.py computes with plain loops.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 #include "pits/flow/flow.h"
 
 namespace pits {

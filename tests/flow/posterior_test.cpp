@@ -41,27 +41,35 @@ void show(const std::string& flow, const Fit& f, const std::string& more) {
 }
 
 class Posterior : public ::testing::TestWithParam<int> {};
+#ifdef PITS_SANITIZED  // the same code in each dimension, minutes
+INSTANTIATE_TEST_SUITE_P(Dimensions, Posterior, ::testing::Values(1));
+#else
 INSTANTIATE_TEST_SUITE_P(Dimensions, Posterior, ::testing::Values(1, 2, 5));
+#endif
+
+// Mean and standard deviation over random problems of this kind.
+struct Range {
+  double mean = 0.0, sd = 0.0;
+};
 
 struct Deterministic {
   std::string name;
   FlowConfig config;
   int steps;
-  double least_ratio;  // at d = 5, for every coordinate
+  Range least, most;  // smallest and largest variance ratio of a coordinate at d = 5
   bool only_shown = false;
 };
 
-// docs/flows.md has the measured ratios: 0.72 and up for SVGD, GFSF and Sinkhorn's plan, 0.61 for Blob, 0.32 for GFSD
-// and 0.24 for DGF. No theory gives them at finite M; the bounds leave a tenth to four tenths, and a collapse has 0.
+// The ratios are those of another implementation: scripts/golden/rest.py 10. docs/flows.md has those of this one.
 const std::vector<Deterministic>& deterministic_flows() {
   static const std::vector<Deterministic> flows = {
-      {"svgd", {.kind = FlowKind::svgd}, 1000, 0.65},
-      {"gfsf", {.kind = FlowKind::gfsf}, 1000, 0.65},
-      {"blob", {.kind = FlowKind::blob}, 1000, 0.45},
-      {"gfsd", {.kind = FlowKind::gfsd}, 1000, 0.2},
-      {"dgf", {.kind = FlowKind::dgf, .gamma = 1.0}, 1000, 0.15},
-      {"dgf-sinkhorn", {.kind = FlowKind::dgf_sinkhorn}, 900, 0.65},
-      {"dgf-sinkhorn-biased", {.kind = FlowKind::dgf_sinkhorn, .debiased = false}, 500, 0.0, true}};
+      {"svgd", {.kind = FlowKind::svgd}, 1000, {0.702, 0.014}, {0.722, 0.010}},
+      {"gfsf", {.kind = FlowKind::gfsf}, 1000, {0.715, 0.005}, {0.731, 0.008}},
+      {"blob", {.kind = FlowKind::blob}, 1000, {0.651, 0.039}, {0.795, 0.034}},
+      {"gfsd", {.kind = FlowKind::gfsd}, 1000, {0.384, 0.047}, {0.544, 0.047}},
+      {"dgf", {.kind = FlowKind::dgf, .gamma = 1.0}, 1000, {0.258, 0.034}, {0.374, 0.028}},
+      {"dgf-sinkhorn", {.kind = FlowKind::dgf_sinkhorn}, 900, {0.704, 0.013}, {0.724, 0.010}},
+      {"dgf-sinkhorn-biased", {.kind = FlowKind::dgf_sinkhorn, .debiased = false}, 500, {}, {}, true}};
   return flows;
 }
 
@@ -87,7 +95,8 @@ TEST_P(Posterior, DeterministicFlowsRestOnTheMeanAndKeepTheVariance) {
     EXPECT_LT(result.mean_error.cwiseAbs().maxCoeff(), 0.05) << f.name;
     EXPECT_LT(result.variance_ratio.maxCoeff(), 1.1) << f.name;
     if (d == 5) {
-      EXPECT_GE(result.variance_ratio.minCoeff(), f.least_ratio) << f.name;
+      EXPECT_NEAR(result.variance_ratio.minCoeff(), f.least.mean, 4.5 * f.least.sd) << f.name;
+      EXPECT_NEAR(result.variance_ratio.maxCoeff(), f.most.mean, 4.5 * f.most.sd) << f.name;
     }
   }
   // The known narrowing: constant multipliers pull SVGD's cloud together in every coordinate.

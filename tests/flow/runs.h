@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "flow/targets.h"
-#include "pits/core/optimizer.h"
 #include "pits/flow/flow.h"
+#include "pits/flow/optimizer.h"
 
 namespace pits::test {
 

@@ -1,4 +1,4 @@
-#include "pits/model/activation.h"
+#include "pits/model/kernels/activation.h"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // The layers of a minibatch on every SIMD target, against plain loops in double.
-#include "pits/model/layer_kernels.h"
+#include "pits/model/kernels/layer_kernels.h"
 
 #include <gtest/gtest.h>
 

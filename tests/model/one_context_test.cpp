@@ -1,6 +1,6 @@
 // The path of a decision against the plain loop, on every SIMD target: rows that do not fill a vector, layers whose
 // units are no multiple of four.
-#include "pits/model/one_context.h"
+#include "pits/model/kernels/one_context.h"
 
 #include <gtest/gtest.h>
 

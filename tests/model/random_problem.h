@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 
 #include "model/plain_model.h"
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 
 namespace pits::test {
 

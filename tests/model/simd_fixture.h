@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 
 namespace pits::test {
 

@@ -1,5 +1,5 @@
 // Contexts taken apart into a common row and differences, and the score on them.
-#include "pits/model/sparse_contexts.h"
+#include "pits/model/kernels/sparse_contexts.h"
 
 #include <gtest/gtest.h>
 

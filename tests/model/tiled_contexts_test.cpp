@@ -1,5 +1,5 @@
 // Contexts as rows of bf16 numbers: what the rows add up to is the contexts.
-#include "pits/model/tiled_contexts.h"
+#include "pits/model/kernels/tiled_contexts.h"
 
 #include <gtest/gtest.h>
 

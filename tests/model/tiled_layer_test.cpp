@@ -1,6 +1,6 @@
 // Layers with their numbers rounded to bf16, on tile registers, against plain loops in double; the score against
 // differences.
-#include "pits/model/tiled_layer.h"
+#include "pits/model/kernels/tiled_layer.h"
 
 #include <gtest/gtest.h>
 

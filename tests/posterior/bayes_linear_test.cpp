@@ -59,8 +59,8 @@ RC_GTEST_PROP(BayesLinear, FromSumsIsTheConjugatePosteriorToo, (std::uint32_t se
   const BayesLinearConfig config{.lambda = *rc::gen::element(0.01, 0.25, 4.0), .a0 = 2.0, .b0 = 0.5};
   const Data data = random_data(n, d, seed);
   RegressionSums sums(d);
-  sums.add(data.x.topRows(first).transpose(), data.y.head(first));
-  sums.add(data.x.bottomRows(n - first).transpose(), data.y.tail(n - first));
+  add_to(sums, data.x.topRows(first).transpose(), data.y.head(first));
+  add_to(sums, data.x.bottomRows(n - first).transpose(), data.y.tail(n - first));
   const BayesLinear posterior(config, sums);
   const Conjugate exact(config, data.x, data.y);
   RC_ASSERT((posterior.mean() - exact.mean).norm() < 1e-9 * (1.0 + exact.mean.norm()));

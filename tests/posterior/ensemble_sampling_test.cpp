@@ -16,13 +16,13 @@ constexpr std::size_t M = 250;
 constexpr double noise = 0.5;
 constexpr double prior = 2.0;  // Λ = 2 I
 
-ParticlePosterior trained(const std::vector<PlainObservation>& data, Eigen::MatrixXd& start) {
-  ParticleConfig config{.particles = M, .batch = 1024};
+Posterior trained(const std::vector<PlainObservation>& data, Eigen::MatrixXd& start) {
+  PosteriorConfig config{.particles = M, .batch = 1024};
   config.model = {.kind = ModelKind::linear, .noise_sd = noise, .prior = PriorScale::same, .prior_precision = prior};
   config.flow.kind = FlowKind::ensemble;
   config.optimizer = {.rule = Rule::sgd, .step = 2e-3, .schedule = Schedule::exponential, .decay = 3.0 / 300};
   config.perturbation = {.rewards = true, .anchors = true};
-  ParticlePosterior posterior(config, d, 1, 8, 0);
+  Posterior posterior(config, d, 1, {.seed = 8});
   for (std::size_t i = 0; i < M; ++i) {
     for (std::size_t l = 0; l <= d; ++l) {
       start(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(l)) = posterior.particles()(i, l);
@@ -59,7 +59,7 @@ struct Regression {
 TEST(EnsembleSampling, EveryMemberEndsAtItsOwnRegression) {
   const auto data = linear_data(n, d, 1, 31, noise);
   Eigen::MatrixXd start(M, d + 1);
-  const ParticlePosterior posterior = trained(data, start);
+  const Posterior posterior = trained(data, start);
   const Regression exact(data);
   for (std::size_t i = 0; i < M; ++i) {
     Eigen::VectorXd y = exact.r;
@@ -77,7 +77,7 @@ TEST(EnsembleSampling, EveryMemberEndsAtItsOwnRegression) {
 TEST(EnsembleSampling, MembersHaveTheExactPosteriorsMeanAndVariance) {
   const auto data = linear_data(n, d, 1, 31, noise);
   Eigen::MatrixXd start(M, d + 1);
-  const ParticlePosterior posterior = trained(data, start);
+  const Posterior posterior = trained(data, start);
   const Regression exact(data);
   const Eigen::VectorXd mean = exact.optimum(Eigen::VectorXd::Zero(d + 1), exact.r);
   for (std::size_t l = 0; l <= d; ++l) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pits/core/random.h"
+#include "posterior/conjugate.h"
 
 namespace pits::test {
 namespace {
@@ -27,7 +28,7 @@ Problem random_problem(std::uint64_t seed) {
     for (Eigen::Index j = 0; j < 4; ++j) beta[j] = stream.normal() * (j < 2 ? 2.0 : 0.3);
     for (Eigen::Index i = 0; i < n; ++i) y[i] = x.row(i).dot(beta) + 0.5 * stream.normal();
     RegressionSums sums(4);
-    sums.add(x.transpose(), y);
+    add_to(sums, x.transpose(), y);
     p.x.push_back(x);
     p.y.push_back(y);
     p.sums.push_back(sums);

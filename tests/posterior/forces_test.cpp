@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t d = 3, K = 2;
 
-ParticleConfig plain_steps(FlowKind flow) {
-  ParticleConfig c;
+PosteriorConfig plain_steps(FlowKind flow) {
+  PosteriorConfig c;
   c.particles = 4;
   c.model.hidden = {5};
   c.model.noise_sd = 0.5;
@@ -21,8 +21,8 @@ ParticleConfig plain_steps(FlowKind flow) {
   return c;
 }
 
-ParticlePosterior after(const ParticleConfig& config, std::size_t n) {
-  ParticlePosterior posterior(config, d, K, 3, 0);
+Posterior after(const PosteriorConfig& config, std::size_t n) {
+  Posterior posterior(config, d, K, {.seed = 3});
   for (const PlainObservation& o : linear_data(n, d, K, 7)) observe(posterior, o);
   return posterior;
 }
@@ -30,9 +30,9 @@ ParticlePosterior after(const ParticleConfig& config, std::size_t n) {
 // A plain step of independent particles on all observations is step·score.
 TEST(ParticleForces, DriveIsWhatAPlainStepMovesBy) {
   for (const LikelihoodScale scale : {LikelihoodScale::data, LikelihoodScale::minibatch, LikelihoodScale::mean}) {
-    ParticleConfig config = plain_steps(FlowKind::ensemble);
+    PosteriorConfig config = plain_steps(FlowKind::ensemble);
     config.scale = scale;
-    ParticlePosterior posterior = after(config, 60);
+    Posterior posterior = after(config, 60);
     const Forces forces = posterior.forces();
     const Particles before = copy_of(posterior.particles());
     posterior.train(1);
@@ -49,7 +49,7 @@ TEST(ParticleForces, DriveIsWhatAPlainStepMovesBy) {
 // Without a prior the drive is the likelihood's: its expectation does not depend on the minibatch with scale=data, and
 // is B/t of it with scale=minibatch.
 TEST(ParticleForces, DriveIsTheExpectedOne) {
-  ParticleConfig config = plain_steps(FlowKind::blob);
+  PosteriorConfig config = plain_steps(FlowKind::blob);
   config.model.prior_precision = 0.0;
   config.model.init = Init::fan_in;
   const double all = after(config, 60).forces().drive;
@@ -62,9 +62,9 @@ TEST(ParticleForces, DriveIsTheExpectedOne) {
 // Beyond 4096 observations some are drawn: far from the mode single scores point the same way, so that the drive of the
 // draws is off by about 1/√4096 of it, and a step on all observations says what it is.
 TEST(ParticleForces, ManyObservationsAreDrawnFrom) {
-  ParticleConfig config = plain_steps(FlowKind::ensemble);
+  PosteriorConfig config = plain_steps(FlowKind::ensemble);
   const double drawn = after(config, 5000).forces().drive;
-  ParticlePosterior exact = after(config, 5000);
+  Posterior exact = after(config, 5000);
   const Particles before = copy_of(exact.particles());
   exact.train(1);  // batch = 0: all of them
   double square = 0.0;
@@ -73,9 +73,9 @@ TEST(ParticleForces, ManyObservationsAreDrawnFrom) {
 }
 
 TEST(ParticleForces, LookingChangesNothing) {
-  ParticleConfig config = plain_steps(FlowKind::dgf);
+  PosteriorConfig config = plain_steps(FlowKind::dgf);
   config.batch = 16;
-  ParticlePosterior plain = after(config, 60), watched = after(config, 60);
+  Posterior plain = after(config, 60), watched = after(config, 60);
   for (int i = 0; i < 5; ++i) {
     watched.forces();
     plain.train(2);
@@ -89,7 +89,7 @@ TEST(ParticleForces, LookingChangesNothing) {
 }
 
 TEST(ParticleForces, NeedAnObservation) {
-  EXPECT_THROW(ParticlePosterior(plain_steps(FlowKind::blob), d, K, 3, 0).forces(), Error);
+  EXPECT_THROW(Posterior(plain_steps(FlowKind::blob), d, K, {.seed = 3}).forces(), Error);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "pits/posterior/bayes_logistic.h"
 #include "pits/posterior/gradient_design.h"
 #include "pits/posterior/history.h"
+#include "posterior/conjugate.h"
 
 namespace pits::test {
 namespace {
@@ -54,7 +55,7 @@ TEST(DiscountedRegression, IsTheRegressionWithFallingWeights) {
   EXPECT_NEAR(posterior.b(), 1.5 + 0.5 * (yy - mean.dot(P * mean)), 1e-10);
 
   RegressionSums sums(3);
-  sums.add(data.x, data.y, data.weights);
+  add_to(sums, data.x, data.y, data.weights);
   const BayesLinear at_once(config, sums);
   EXPECT_LT((at_once.mean() - mean).norm(), 1e-10);
   EXPECT_NEAR(at_once.b(), posterior.b(), 1e-10);
@@ -109,10 +110,10 @@ TEST(DiscountedDesign, LeavesThePriorAlone) {
   EXPECT_NEAR(design.norm(std::vector<float>{0.0F, 1.0F}), 1.0 / std::sqrt(2.0), 1e-12);
 }
 
-class DiscountedHistory : public testing::TestWithParam<std::size_t> {};  // the capacity
+class DiscountedHistory : public testing::TestWithParam<int> {};  // the capacity
 
 TEST_P(DiscountedHistory, DrawsInProportionToWeights) {
-  History history(1, 1, GetParam(), {}, 0.8);
+  History history(1, 1, {.capacity = GetParam(), .discount = 0.8});
   for (int i = 0; i < 13; ++i) {
     const float x = static_cast<float>(i);
     history.add({.context = {&x, 1}, .action = 0, .reward = x});
@@ -135,13 +136,13 @@ TEST_P(DiscountedHistory, DrawsInProportionToWeights) {
 INSTANTIATE_TEST_SUITE_P(Capacities, DiscountedHistory, testing::Values(0, 5, 13, 100));
 
 TEST(DiscountedHistory, WithoutADiscountEveryObservationWeighsOne) {
-  History history(1, 1, 4);
+  History history(1, 1, {.capacity = 4});
   const float x = 0.0F;
   for (int i = 0; i < 6; ++i) history.add({.context = {&x, 1}, .action = 0, .reward = 0.0F});
   EXPECT_EQ(history.weight(), 4.0);
   for (std::size_t slot = 0; slot < 4; ++slot) EXPECT_EQ(history.weight(slot), 1.0);
-  EXPECT_THROW(History(1, 1, 0, {}, 0.0), Error);
-  EXPECT_THROW(History(1, 1, 0, {}, 1.1), Error);
+  EXPECT_THROW(History(1, 1, {.discount = 0.0}), Error);
+  EXPECT_THROW(History(1, 1, {.discount = 1.1}), Error);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ bool is_number(const Observation& o, std::size_t n) {
 }
 
 History history_of(std::size_t n, std::size_t capacity = 0) {
-  History history(d, K, capacity);
+  History history(d, K, {.capacity = static_cast<int>(capacity)});
   for (std::size_t i = 0; i < n; ++i) add_number(history, i);
   return history;
 }
@@ -151,7 +151,7 @@ TEST(History, SameAddressSameMinibatch) {
 
 // Marks say whose they are: observation n has weights (n, n+½) and offset −n.
 TEST(History, MarksTravelWithTheirObservations) {
-  History history(d, K, 1500, {.weights = 2, .offsets = 1});
+  History history(d, K, {.capacity = 1500}, {.weights = 2, .offsets = 1});
   for (std::size_t n = 0; n < 2100; ++n) {
     const float x = static_cast<float>(n);
     const std::vector<float> context = {x, -x}, weights = {x, x + 0.5F}, offsets = {-x};
@@ -187,6 +187,60 @@ TEST(History, SliceHoldsItsSlotsGroupedByAction) {
   for (std::size_t b = 0; b < 100; ++b) numbers.push_back(number_in(batch, b));
   std::ranges::sort(numbers);
   for (std::size_t b = 0; b < 100; ++b) EXPECT_EQ(numbers[b], 1000 + b);
+}
+
+// Against the numbers that were added: the last ones are left, in their order, and those that follow join them.
+TEST(History, KeepsTheLastAndCountsTheForgotten) {
+  for (const std::size_t capacity : {0U, 7U, 1500U}) {
+    for (const std::size_t added : {std::size_t{5}, std::size_t{9}, std::size_t{3100}}) {
+      for (const std::size_t n : {0U, 1U, 3U, 1100U}) {
+        History history = history_of(added, capacity);
+        const std::size_t before = history.size(), kept = std::min(n, before);
+        history.keep_last(n);
+        ASSERT_EQ(history.size(), kept);
+        ASSERT_EQ(history.seen(), added);
+        EXPECT_EQ(history.forgotten(), n < before ? added - n : 0U);
+        for (std::size_t more = 0; more < 20; ++more) add_number(history, added + more);
+        const std::size_t now = capacity == 0 ? kept + 20 : std::min(kept + 20, capacity);
+        ASSERT_EQ(history.size(), now);
+        EXPECT_EQ(history.seen(), added + 20);
+        std::vector<std::size_t> numbers;
+        for (std::size_t slot = 0; slot < now; ++slot) {
+          numbers.push_back(static_cast<std::size_t>(history[slot].context[0]));
+          EXPECT_TRUE(is_number(history[slot], numbers.back()));
+        }
+        if (capacity == 0) {
+          EXPECT_TRUE(std::ranges::is_sorted(numbers));
+        }
+        std::ranges::sort(numbers);
+        for (std::size_t i = 0; i < now; ++i) EXPECT_EQ(numbers[i], added + 20 - now + i);
+      }
+    }
+  }
+}
+
+TEST(History, ForgetsTwiceAndReadsBack) {
+  for (const std::size_t capacity : {0U, 30U}) {
+    History history = history_of(100, capacity);
+    const History copy = history;
+    history.keep_last(20);
+    for (std::size_t n = 100; n < 105; ++n) add_number(history, n);
+    history.keep_last(10);
+    EXPECT_EQ(history.forgotten(), 95U);
+    EXPECT_EQ(history.seen(), 105U);
+    for (std::size_t slot = 0; slot < 10; ++slot) EXPECT_TRUE(is_number(history[slot], 95 + slot));
+    EXPECT_EQ(copy.size(), capacity == 0 ? 100U : 30U);  // copies share chunks, and keep them
+    EXPECT_TRUE(is_number(copy[capacity == 0 ? 99 : 99 % capacity], 99));
+    Archive saved;
+    history.state(saved);
+    Archive read(saved.bytes());
+    History other(d, K, {.capacity = static_cast<int>(capacity)});
+    other.state(read);
+    read.finish();
+    EXPECT_EQ(other.forgotten(), 95U);
+    EXPECT_EQ(other.seen(), 105U);
+    for (std::size_t slot = 0; slot < 10; ++slot) EXPECT_TRUE(is_number(other[slot], 95 + slot));
+  }
 }
 
 TEST(History, RefusesAnObservationThatDoesNotFit) {

@@ -58,19 +58,19 @@ Exact exact_posterior(const std::vector<PlainObservation>& data) {
 constexpr std::size_t n = 100;
 constexpr int batch = 4096;
 
-ParticlePosterior informed(const FlowConfig& flow, const OptimizerConfig& optimizer) {
-  ParticleConfig config{.particles = 30, .batch = batch};
+Posterior informed(const FlowConfig& flow, const OptimizerConfig& optimizer) {
+  PosteriorConfig config{.particles = 30, .batch = batch};
   config.model = {
       .kind = ModelKind::linear, .noise_sd = noise, .prior = PriorScale::same, .prior_precision = prior_precision};
   config.flow = flow;
   config.optimizer = optimizer;
-  ParticlePosterior posterior(config, d, K, 21, 0);
+  Posterior posterior(config, d, K, {.seed = 21});
   for (const PlainObservation& o : linear_data(n, d, K, 22, noise)) observe(posterior, o);
   return posterior;
 }
 
 // (M,P)
-Eigen::MatrixXd cloud(const ParticlePosterior& posterior) {
+Eigen::MatrixXd cloud(const Posterior& posterior) {
   using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const ParticlesView theta = posterior.particles();
   return Eigen::Map<const RowMajor>(theta.data(), static_cast<Eigen::Index>(theta.rows()),
@@ -81,7 +81,7 @@ Eigen::MatrixXd cloud(const ParticlePosterior& posterior) {
 class LinearPosterior : public testing::TestWithParam<FlowKind> {
  protected:
   static Eigen::MatrixXd trained(FlowKind flow) {
-    ParticlePosterior posterior = informed(
+    Posterior posterior = informed(
         {.kind = flow}, {.rule = Rule::adam, .step = 0.05, .schedule = Schedule::exponential, .decay = 4.0 / 800});
     posterior.train(800);
     return cloud(posterior);
@@ -131,7 +131,7 @@ struct Record {
 };
 
 Record recorded(const FlowConfig& flow, const Exact& exact) {
-  ParticlePosterior posterior = informed(flow, {.rule = Rule::sgd, .step = langevin_step});
+  Posterior posterior = informed(flow, {.rule = Rule::sgd, .step = langevin_step});
   posterior.train(500);
   Record record;
   for (int k = 0; k < 400; ++k) {

@@ -13,12 +13,12 @@ constexpr std::size_t K = 2;
 constexpr std::size_t n = 2000;
 constexpr std::size_t M = 5;
 
-ParticlePosterior posterior_with(const Perturbation& perturbation, std::uint64_t seed = 3, int train = 0) {
-  ParticleConfig config{.particles = M, .batch = 4};
+Posterior posterior_with(const DataPerturbation& perturbation, std::uint64_t seed = 3, int train = 0) {
+  PosteriorConfig config{.particles = M, .batch = 4};
   config.model.hidden = {3};
   config.model.noise_sd = 0.5;
   config.perturbation = perturbation;
-  ParticlePosterior posterior(config, d, K, seed, 1);
+  Posterior posterior(config, d, K, {.seed = seed, .realization = 1});
   for (const PlainObservation& o : linear_data(n, d, K, 11)) {
     observe(posterior, o);
     if (train > 0 && posterior.history().seen() % 500 == 0) posterior.train(train);
@@ -42,7 +42,7 @@ Moments moments(const History& history, std::span<const float> Observation::*mar
 
 // 4.5 standard errors everywhere; five particles.
 TEST(Marks, AreKeptWithTheirProbability) {
-  const ParticlePosterior posterior = posterior_with({.weights = MarkWeights::kept, .keep = 0.8});
+  const Posterior posterior = posterior_with({.weights = BootstrapWeights::kept, .keep = 0.8});
   for (std::size_t i = 0; i < M; ++i) {
     const Moments m = moments(posterior.history(), &Observation::weights, i);
     EXPECT_NEAR(m.mean, 0.8, 4.5 * std::sqrt(0.16 / n));
@@ -52,7 +52,7 @@ TEST(Marks, AreKeptWithTheirProbability) {
 
 // Exp(1): mean 1 and variance 1; the square has mean 2 and variance 24 − 4.
 TEST(Marks, ExponentialWeightsHaveMeanOneAndVarianceOne) {
-  const ParticlePosterior posterior = posterior_with({.weights = MarkWeights::exponential});
+  const Posterior posterior = posterior_with({.weights = BootstrapWeights::exponential});
   for (std::size_t i = 0; i < M; ++i) {
     const Moments m = moments(posterior.history(), &Observation::weights, i);
     EXPECT_NEAR(m.mean, 1.0, 4.5 * std::sqrt(1.0 / n));
@@ -61,7 +61,7 @@ TEST(Marks, ExponentialWeightsHaveMeanOneAndVarianceOne) {
 }
 
 TEST(Marks, OffsetsHaveTheNoiseOfTheModel) {
-  const ParticlePosterior posterior = posterior_with({.rewards = true, .anchors = true});
+  const Posterior posterior = posterior_with({.rewards = true, .anchors = true});
   for (std::size_t i = 0; i < M; ++i) {
     const Moments m = moments(posterior.history(), &Observation::offsets, i);
     EXPECT_NEAR(m.mean, 0.0, 4.5 * 0.5 / std::sqrt(n));
@@ -71,7 +71,7 @@ TEST(Marks, OffsetsHaveTheNoiseOfTheModel) {
 
 // Between particles: E[w_i w_j] of independent Exp(1) is 1, with variance 4 − 1.
 TEST(Marks, OfTwoParticlesAreIndependent) {
-  const ParticlePosterior posterior = posterior_with({.weights = MarkWeights::exponential});
+  const Posterior posterior = posterior_with({.weights = BootstrapWeights::exponential});
   for (std::size_t i = 1; i < M; ++i) {
     double product = 0.0;
     for (std::size_t t = 0; t < n; ++t) {
@@ -83,10 +83,10 @@ TEST(Marks, OfTwoParticlesAreIndependent) {
 
 // Marks have an address: training between the observations does not move them, another seed does.
 TEST(Marks, DependOnTheSeedAndTheObservationsNumberOnly) {
-  const Perturbation all{.weights = MarkWeights::exponential, .rewards = true};
-  const ParticlePosterior base = posterior_with(all);
-  const ParticlePosterior trained = posterior_with(all, 3, 2);
-  const ParticlePosterior other = posterior_with(all, 4);
+  const DataPerturbation all{.weights = BootstrapWeights::exponential, .rewards = true};
+  const Posterior base = posterior_with(all);
+  const Posterior trained = posterior_with(all, 3, 2);
+  const Posterior other = posterior_with(all, 4);
   ASSERT_GT(trained.steps_done(), 0);
   for (std::size_t t = 0; t < n; t += 37) {
     EXPECT_TRUE(std::ranges::equal(trained.history()[t].weights, base.history()[t].weights));
@@ -96,17 +96,17 @@ TEST(Marks, DependOnTheSeedAndTheObservationsNumberOnly) {
 }
 
 TEST(Marks, RefuseWhatDoesNotFit) {
-  ParticleConfig config;
+  PosteriorConfig config;
   config.perturbation.rewards = true;
   config.model.kind = ModelKind::logistic;
-  EXPECT_THROW(ParticlePosterior(config, d, K, 1, 0), Error);
+  EXPECT_THROW(Posterior(config, d, K, {.seed = 1}), Error);
   config = {};
   config.perturbation.anchors = true;
   config.model.init = Init::fan_in;
-  EXPECT_THROW(ParticlePosterior(config, d, K, 1, 0), Error);
+  EXPECT_THROW(Posterior(config, d, K, {.seed = 1}), Error);
   config = {};
   config.perturbation.keep = 0.0;
-  EXPECT_THROW(ParticlePosterior(config, d, K, 1, 0), Error);
+  EXPECT_THROW(Posterior(config, d, K, {.seed = 1}), Error);
 }
 
 }  // namespace

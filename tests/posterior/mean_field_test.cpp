@@ -51,8 +51,8 @@ RC_GTEST_PROP(MeanField, GradientIsTheFiniteDifferenceOfTheBound, ()) {
   std::vector<double> theta(p.mean.begin(), p.mean.end());
   for (const float v : p.variance) theta.push_back(static_cast<float>(0.5 * std::log(v)));
 
-  MeanField posterior(c, d, K, 1, 0);
-  posterior.place(std::vector<float>(theta.begin(), theta.end()));
+  MeanField posterior(c, d, K, {.seed = 1});
+  posterior.set_parameters(std::vector<float>(theta.begin(), theta.end()));
   GaussianNetwork::Workspace w;
   w.noise = p.noise;
   std::vector<float> gradient(2 * P);
@@ -70,7 +70,7 @@ RC_GTEST_PROP(MeanField, GradientIsTheFiniteDifferenceOfTheBound, ()) {
 // log q − log p of draws from q, on average, within four standard errors of the closed form.
 TEST(MeanField, DivergenceIsTheMonteCarloOne) {
   const MeanFieldConfig c{.hidden = {3}, .prior_variance = 2.0, .init_mean_sd = 0.5, .init_log_sd = -1.0};
-  const MeanField posterior(c, 2, 2, 5, 0);
+  const MeanField posterior(c, 2, 2, {.seed = 5});
   const GaussianWeights q = posterior.weights();
   constexpr int n = 20000;
   double sum = 0.0, square = 0.0;
@@ -92,8 +92,8 @@ TEST(MeanField, DivergenceIsTheMonteCarloOne) {
 
 TEST(MeanField, DivergenceFromThePriorItselfIsZero) {
   const MeanFieldConfig c{.hidden = {}, .prior_variance = 3.0};
-  MeanField posterior(c, 3, 2, 5, 0);
-  posterior.place(std::vector<float>(16, 0.0F));  // means 0, σ 1 = √(3/3)
+  MeanField posterior(c, 3, 2, {.seed = 5});
+  posterior.set_parameters(std::vector<float>(16, 0.0F));  // means 0, σ 1 = √(3/3)
   EXPECT_NEAR(posterior.divergence(), 0.0, 1e-6);
 }
 
@@ -124,7 +124,7 @@ struct LinearCase {
   MeanFieldConfig config{.hidden = {}, .noise_sd = 0.5, .prior_variance = 0.3, .batch = 64};
   std::vector<PlainObservation> data = linear_data(60, d, 1, 7);
   LinearOptimum optimum{data, d, 0.5, 0.1};
-  MeanField posterior{config, d, 1, 2, 0};
+  MeanField posterior{config, d, 1, {.seed = 2}};
 
   LinearCase() {
     for (const PlainObservation& o : data) {
@@ -140,7 +140,7 @@ TEST(MeanField, LinearModelRestsAtTheKnownOptimum) {
   std::vector<float> theta(c.optimum.mean.begin(), c.optimum.mean.end());
   for (const double v : c.optimum.variance) theta.push_back(static_cast<float>(0.5 * std::log(v)));
   theta.push_back(0.0F);
-  c.posterior.place(theta);
+  c.posterior.set_parameters(theta);
   Minibatch batch;
   c.posterior.history().all(batch);
   batch.likelihood_scale = 1.0F / 60.0F;
@@ -172,7 +172,7 @@ TEST(MeanField, LinearModelRestsAtTheKnownOptimum) {
 TEST(MeanField, TrainingFindsTheKnownOptimum) {
   LinearCase c;
   c.config.optimizer = {.rule = Rule::adam, .step = 0.05, .schedule = Schedule::exponential, .decay = 2e-3};
-  MeanField posterior(c.config, LinearCase::d, 1, 2, 0);
+  MeanField posterior(c.config, LinearCase::d, 1, {.seed = 2});
   for (const PlainObservation& o : c.data) {
     const std::vector<float> x(o.x.begin(), o.x.end());
     posterior.observe({.context = x, .action = 0, .reward = static_cast<float>(o.reward)});
@@ -187,7 +187,7 @@ TEST(MeanField, TrainingFindsTheKnownOptimum) {
 }
 
 TEST(MeanField, StartsWhereTheShowdownStarts) {
-  const MeanField posterior({}, 40, 5, 3, 1);
+  const MeanField posterior({}, 40, 5, {.seed = 3, .realization = 1});
   double mean = 0.0, log_sd = 0.0, spread = 0.0;
   const GaussianWeights q = posterior.weights();
   const auto n = static_cast<double>(q.mean.size());
@@ -202,18 +202,18 @@ TEST(MeanField, StartsWhereTheShowdownStarts) {
 }
 
 TEST(MeanField, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(MeanField({}, 0, 2, 1, 0), Error);
-  EXPECT_THROW(MeanField({}, 2, 0, 1, 0), Error);
-  EXPECT_THROW(MeanField({.noise_sd = 0.0}, 2, 2, 1, 0), Error);
-  MeanField posterior({}, 2, 2, 1, 0);
+  EXPECT_THROW(MeanField({}, 0, 2, {.seed = 1}), Error);
+  EXPECT_THROW(MeanField({}, 2, 0, {.seed = 1}), Error);
+  EXPECT_THROW(MeanField({.noise_sd = 0.0}, 2, 2, {.seed = 1}), Error);
+  MeanField posterior({}, 2, 2, {.seed = 1});
   EXPECT_THROW(posterior.train(1), Error);
-  EXPECT_THROW(posterior.place(std::vector<float>(3)), Error);
+  EXPECT_THROW(posterior.set_parameters(std::vector<float>(3)), Error);
 }
 
 TEST(MeanField, SaysThatItDiverged) {
   MeanFieldConfig c;
   c.optimizer = {.rule = Rule::sgd, .step = 1e6};
-  MeanField posterior(c, 2, 2, 1, 0);
+  MeanField posterior(c, 2, 2, {.seed = 1});
   const float x[] = {1.0F, 2.0F};
   posterior.observe({.context = x, .action = 0, .reward = 1.0F});
   EXPECT_THROW(posterior.train(100), Error);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/plain_model.h"
-#include "pits/posterior/particles.h"
+#include "pits/posterior/posterior.h"
 
 namespace pits::test {
 
@@ -25,7 +25,7 @@ inline std::vector<PlainObservation> linear_data(std::size_t n, std::size_t d, s
   return data;
 }
 
-inline void observe(ParticlePosterior& posterior, const PlainObservation& o) {
+inline void observe(Posterior& posterior, const PlainObservation& o) {
   const std::vector<float> x(o.x.begin(), o.x.end());
   posterior.observe(
       {.context = x, .action = static_cast<std::uint32_t>(o.action), .reward = static_cast<float>(o.reward)});

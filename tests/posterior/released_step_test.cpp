@@ -19,8 +19,8 @@ constexpr double epsilon = 1e-6;
 
 using Cloud2 = std::vector<std::vector<double>>;  // (M,P)
 
-ParticleConfig released(int M) {
-  ParticleConfig c{.particles = M, .batch = 24, .scale = LikelihoodScale::minibatch};
+PosteriorConfig released(int M) {
+  PosteriorConfig c{.particles = M, .batch = 24, .scale = LikelihoodScale::minibatch};
   c.model = {.hidden = {4},
              .noise_sd = std::sqrt(0.5),
              .prior = PriorScale::same,
@@ -68,7 +68,7 @@ Cloud2 released_velocity(const Cloud2& theta, const Cloud2& previous, const Clou
 }
 
 // The observations of training step k, read back from the layout of a minibatch.
-std::vector<PlainObservation> minibatch_of_step(const ParticlePosterior& posterior, std::uint32_t k, std::size_t B) {
+std::vector<PlainObservation> minibatch_of_step(const Posterior& posterior, std::uint32_t k, std::size_t B) {
   Minibatch batch;
   Stream stream({.seed = seed, .realization = realization, .purpose = Purpose::minibatch, .step = k});
   posterior.history().sample(stream, B, batch);
@@ -84,7 +84,7 @@ std::vector<PlainObservation> minibatch_of_step(const ParticlePosterior& posteri
 }
 
 // U is quadratic in each single parameter of a one-layer ReLU net: central differences are exact up to rounding.
-Cloud2 plain_scores(const ParticleConfig& config, const Cloud2& theta, const std::vector<PlainObservation>& data) {
+Cloud2 plain_scores(const PosteriorConfig& config, const Cloud2& theta, const std::vector<PlainObservation>& data) {
   const PlainModel model{config.model, d, K};
   Cloud2 G;
   for (const auto& particle : theta) {
@@ -93,7 +93,7 @@ Cloud2 plain_scores(const ParticleConfig& config, const Cloud2& theta, const std
   return G;
 }
 
-Cloud2 cloud_of(const ParticlePosterior& posterior) {
+Cloud2 cloud_of(const Posterior& posterior) {
   Cloud2 cloud;
   for (std::size_t i = 0; i < posterior.particles().rows(); ++i)
     cloud.push_back(as_double(posterior.particles().row(i)));
@@ -123,8 +123,8 @@ class ReleasedStep : public testing::TestWithParam<int> {};
 
 // Step 0 has θ′ = θ; the later ones look back one step. M² is odd and even, for the median.
 TEST_P(ReleasedStep, AgreesWithThePlainLoops) {
-  const ParticleConfig config = released(GetParam());
-  ParticlePosterior posterior(config, d, K, seed, realization);
+  const PosteriorConfig config = released(GetParam());
+  Posterior posterior(config, d, K, {.seed = seed, .realization = realization});
   for (const PlainObservation& o : linear_data(40, d, K, 32)) observe(posterior, o);
   Cloud2 previous = cloud_of(posterior);
   for (std::uint32_t k = 0; k < 4; ++k) {

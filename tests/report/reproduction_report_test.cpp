@@ -153,19 +153,22 @@ TEST_F(ReproductionReport, AxesPlaceAgentsAndEnvironments) {
 TEST_F(ReproductionReport, PosteriorShowsReadingsAndFloor) {
   SectionResult& result = r_.sections[0];
   result.section.id = "posterior";
-  const std::size_t n = probe_rounds(2000).size();
   for (SummaryRow& row : result.rows) {
-    row.posterior_w2.assign(n, 0.5);
-    row.posterior_w2_se.assign(n, 0.1);
-    row.posterior_floor.assign(n, 0.25);
+    row.observed = {{"posterior_rounds", {20, 2000}},
+                    {"posterior_w2", {0.5, 0.5}},
+                    {"posterior_w2_se", {0.1, 0.1}},
+                    {"posterior_floor", {0.25, 0.25}}};
   }
   const Json posterior = reproduction_data(r_)["posterior"];
   EXPECT_EQ(posterior["dimension"], 9);
-  EXPECT_EQ(posterior["rounds"].back(), 2000);
+  EXPECT_EQ(posterior["rounds"], (Json{20, 2000}));
   ASSERT_EQ(posterior["series"].size(), 2U);
-  EXPECT_EQ(posterior["series"][0]["mean"], Json(std::vector<double>(n, 0.5)));
-  EXPECT_EQ(posterior["floor"]["mean"], Json(std::vector<double>(n, 0.25)));
-  EXPECT_EQ(posterior_table(result).rows.size(), 4U);
+  EXPECT_EQ(posterior["series"][0]["mean"], (Json{0.5, 0.5}));
+  EXPECT_EQ(posterior["floor"]["mean"], (Json{0.25, 0.25}));
+  const TextTable table = posterior_table(result);
+  EXPECT_EQ(table.header, (std::vector<std::string>{"W2 after round", "20", "2000"}));
+  ASSERT_EQ(table.rows.size(), 4U);
+  EXPECT_EQ(table.rows[1], (std::vector<std::string>{"  floor on its rounds", "0.2500", "0.2500"}));
 }
 
 TEST_F(ReproductionReport, WritesEveryTableInEveryFormatAndThePage) {

@@ -26,7 +26,7 @@ SummaryRow row(std::string agent, std::string env, double mean, double se, doubl
           .pulls = {60.0, 40.0}};
 }
 
-Plan plan_of(std::int64_t realizations = 4, const std::string& feedback = "played") {
+Plan plan_of(std::int64_t realizations = 4, FeedbackKind feedback = FeedbackKind::played) {
   return Plan({.agents = {"lin-ts", "uniform"},
                .environments = {"linear", "wheel,delta=0.95"},
                .steps = 100,
@@ -48,9 +48,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 TEST(RegretTable, ShowsMeanAndErrorInAlignedColumns) {
   const std::string expected =
-      "agent            linear  wheel,delta=0.95   µs/round\n"
-      "lin-ts      7.12 ± 0.50      55.50 ± 1.00        5.0\n"
-      "uniform  100.00 ± 10.25      50.25 ± 1.50        1.0\n"
+      "agent            linear  wheel,delta=0.95  µs/round\n"
+      "lin-ts      7.12 ± 0.50      55.50 ± 1.00       5.0\n"
+      "uniform  100.00 ± 10.25      50.25 ± 1.50       1.0\n"
       "\n"
       "Normalised regret, mean ± standard error over 4 realizations of 100 rounds, seed 3; uniform play is 100, lower "
       "is better.\n";
@@ -79,7 +79,7 @@ TEST(RegretTable, OfOneRealizationHasNoError) {
   auto rows = four_rows;
   for (SummaryRow& r : rows) r.normalized_regret.se = nan;
   const auto lines = lines_of(regret_table(plan_of(1), rows, false));
-  EXPECT_EQ(lines.at(1), "lin-ts     7.12             55.50       20.0");
+  EXPECT_EQ(lines.at(1), "lin-ts     7.12             55.50      20.0");
   EXPECT_NE(lines.at(4).find("over 1 realization of 100 rounds"), std::string::npos);
 }
 
@@ -113,7 +113,7 @@ TEST(RegretTable, SaysBelowWhatTheDataIs) {
 }
 
 TEST(RegretTable, AndPageSayWhereInformationIsFull) {
-  const Plan full = plan_of(4, "all");
+  const Plan full = plan_of(4, FeedbackKind::all);
   const auto lines = lines_of(regret_table(full, four_rows, false));
   EXPECT_TRUE(lines.at(4).starts_with("Normalised regret under full information, mean ±")) << lines.at(4);
   EXPECT_EQ(lines.at(5), "Full information: after every round agents learned the rewards of all actions.");

@@ -1,10 +1,10 @@
-import { element } from "./dom.js";
-import { reproducePage } from "./reproduce-page.js";
-import { runPage } from "./run-page.js";
-import { samplePage } from "./sample-page.js";
-import { drawAll } from "./figure.js";
-import { exportFigures } from "./export-mode.js";
-import "./figure-access.js";
+import { element } from "./base/dom.js";
+import { reproducePage } from "./pages/reproduce-page.js";
+import { runPage } from "./pages/run-page.js";
+import { samplePage } from "./pages/sample-page.js";
+import { drawAll } from "./figure/figure.js";
+import { exportFigures } from "./figure/export-mode.js";
+import "./figure/figure-access.js";
 
 const pages = { run: runPage, reproduce: reproducePage, sample: samplePage };
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { logTicks } from "../src/log-ticks.js";
+import { logTicks } from "../src/charts/log-ticks.js";
 import { example, settles, withData } from "./browser.mjs";
 
 test("the ticks of a log axis are powers of ten, digits, or equal steps, as the range has room", () => {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "pits/core/error.h"
+#include "pits/core/interrupt.h"
 
 namespace pits {
 namespace {
@@ -61,11 +62,180 @@ void check_context(ContextView x, const AgentSetup& setup) {
   if (!finite) throw bad_input("a context is not finite");
 }
 
+// Sizes that an index of 32 bits can hold; the product of any two of them fits into 64 bits.
+const AgentSetup& checked_sizes(const AgentSetup& setup) {
+  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+  const auto check = [&](const char* what, std::size_t n) {
+    if (n > most) throw bad_input("{} must be at most {}, not {}", what, most, n);
+  };
+  check("the size of a context", setup.context_size);
+  check("the number of actions", setup.actions);
+  if (!(setup.floor >= 0.0 && setup.floor <= 1.0)) throw bad_input("floor must be in 0..1, not {}", setup.floor);
+  return setup;
+}
+
+// The stream of simulated decision n of a sample: its key is a draw of the decision's own.
+Stream simulation_stream(const AgentSetup& setup, DecisionId id, std::uint32_t n) {
+  Stream key = decision_stream(setup, id, Purpose::imagined_decision);
+  const std::uint64_t low = key.word();
+  return Stream({.seed = low | std::uint64_t{key.word()} << 32,
+                 .realization = setup.realization,
+                 .purpose = Purpose::imagined_decision,
+                 .step = n});
+}
+
 }  // namespace
 
-void Agent::add_actions(std::size_t) { throw failed("this kind of agent cannot take new actions during a run"); }
+Fields fields(Exploration& c) {
+  return Fields{}
+      .add("initial_pulls", c.initial_pulls, "forced pulls of each action", at_least(0))
+      .add("cold_start", c.cold_start,
+           "forced pulls by turns, or drawn uniformly among the actions with fewer than initial_pulls rewards")
+      .add("floor", c.floor, "share of decisions made uniformly, so that no action's probability is 0", between(0, 1))
+      .add("floor_decay", c.floor_decay, "the share falls with the rewards learned: floor/(1 + floor_decay·t)",
+           at_least(0));
+}
 
-void Agent::state(Archive&) { throw failed("this kind of agent cannot be saved: it has no list of its state"); }
+void ActionProbabilities::set_uniform(std::span<const Action> actions) {
+  std::ranges::fill(p, 0.0);
+  for (const Action a : actions) p[a] = 1.0 / static_cast<double>(actions.size());
+  exact = true;
+}
+
+Agent::Agent(const AgentSetup& setup, const Exploration& exploration)
+    : setup_(checked_sizes(setup)),
+      exploration_(checked(exploration)),
+      forced_pulls_(exploration_.cold_start, exploration_.initial_pulls, setup_.actions, setup_.first_actions()) {}
+
+// The floor of a product holds from the first decision on; an agent's own begins after its forced pulls.
+double Agent::floor(bool forced) const {
+  const double own = exploration_.floor / (1.0 + exploration_.floor_decay * static_cast<double>(events_));
+  return forced ? setup_.floor : std::max(setup_.floor, own);
+}
+
+Action Agent::own_decision(const Query& query, std::span<const Action> forced, Stream& stream,
+                           ActionProbabilities* exact) const {
+  if (forced.empty()) return decide(query, stream, exact);
+  if (exact != nullptr) exact->set_uniform(forced);
+  skip_to_position(stream, query, 1);
+  return forced[stream.index(static_cast<std::uint32_t>(forced.size()))];
+}
+
+Decision Agent::choose(const Query& query) const {
+  check(query);
+  thread_local std::vector<Action> forced;
+  forced_pulls_.find(query, events_, forced);
+  const double floor = this->floor(!forced.empty());
+  Stream stream = decision_stream(setup_, query.id);
+  const bool by_chance = floor > 0.0 && stream.uniform() < floor;
+  thread_local ActionProbabilities exact;
+  exact.p.resize(actions());
+  exact.exact = false;
+  Action action = 0;
+  if (!by_chance || query.want_propensity) {
+    Stream own = stream;
+    action = own_decision(query, forced, own, query.want_propensity ? &exact : nullptr);
+  }
+  if (by_chance) {
+    skip_to_position(stream, query, 1);
+    action = random_action(stream, query.actions, actions());
+  }
+  if (!exact.exact) return {.action = action, .propensity = std::nullopt};
+  const double even = floor > 0.0 ? floor / static_cast<double>(query.actions.count(actions())) : 0.0;
+  return {.action = action, .propensity = static_cast<float>((1.0 - floor) * exact.p[action] + even)};
+}
+
+Action Agent::decide(const Query& query, Stream& stream, ActionProbabilities* exact) const {
+  thread_local std::vector<double> out;
+  out.resize(actions());
+  values(query.x, stream, out);
+  const Action action = best_action(out, query.actions);
+  if (exact != nullptr && deterministic()) exact->set_certain(action);
+  return action;
+}
+
+void Agent::values(ContextView, Stream&, std::span<double>) const {
+  throw failed("this kind of agent has neither decide nor values");
+}
+
+double Agent::propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample) const {
+  check(query);
+  check_size(p, actions());
+  std::ranges::fill(p, 0.0F);
+  std::vector<Action> forced;
+  forced_pulls_.find(query, events_, forced);
+  ActionProbabilities own{.p = std::vector<double>(actions())};
+  Stream stream = decision_stream(setup_, query.id);
+  own_decision(query, forced, stream, &own);
+  double variance = 0.0;
+  if (!own.exact) {
+    if (draws == 0) throw bad_input("probabilities without a closed form need at least one draw");
+    std::ranges::fill(own.p, 0.0);
+    for (std::uint32_t n = 1; n <= draws; ++n) {
+      check_interrupt();
+      Stream simulated = simulation_stream(setup_, query.id + sample, n);
+      own.p[decide(query, simulated, nullptr)] += 1.0;
+    }
+    variance = 1.0 / draws;  // of one draw: where all draws agree, the estimate is still no exact 1
+    for (double& share : own.p) {
+      share /= draws;
+      variance = std::max(variance, share * (1.0 - share));
+    }
+  }
+  const double floor = this->floor(!forced.empty());
+  const double even = floor / static_cast<double>(query.actions.count(actions()));
+  for (Action a = 0; a < p.size(); ++a) {
+    if (query.actions.admits(a)) p[a] = static_cast<float>((1.0 - floor) * own.p[a] + even);
+  }
+  return variance == 0.0 ? 0.0 : (1.0 - floor) * std::sqrt(variance / draws);
+}
+
+void Agent::check(const Query& query) const {
+  check_context(query.x, setup_);
+  const auto& allowed = query.actions.allowed;
+  if (!allowed.empty() && allowed.size() != actions()) {
+    throw bad_input("a mask of actions has {} entries, not {}", actions(), allowed.size());
+  }
+  if (query.actions.count(actions()) == 0) throw bad_input("no action is allowed");
+  check_features(query);
+}
+
+void Agent::check(const Feedback& event) const {
+  check_context(event.x, setup_);
+  if (event.action >= actions()) throw bad_input("an action must be below {}, not {}", actions(), event.action);
+  if (!std::isfinite(event.reward)) throw bad_input("a reward must be finite, not {}", event.reward);
+}
+
+void Agent::learn(std::span<const Feedback> events) {
+  for (const Feedback& event : events) {
+    check(event);
+    try {
+      observe(event);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::input) count(event);  // it was stored, and a training after it failed
+      throw;
+    }
+    count(event);
+  }
+}
+
+void Agent::count(const Feedback& event) {
+  ++events_;
+  forced_pulls_.learned(event, events_);
+}
+
+void Agent::archive(Archive& archive) {
+  archive(events_, forced_pulls_);
+  state(archive);
+}
+
+void Agent::add_actions(std::size_t n) {
+  grow(n);
+  setup_.add_actions(n);
+  forced_pulls_.add_actions(n, events_);
+}
+
+void Agent::grow(std::size_t) { throw failed("this kind of agent cannot take new actions during a run"); }
 
 bool Agent::draw_rewards(ContextView, std::uint32_t, std::span<double>) const { return false; }
 
@@ -87,17 +257,6 @@ Stream decision_stream(const AgentSetup& setup, DecisionId id, Purpose purpose) 
                  .step = static_cast<std::uint32_t>(id)});
 }
 
-// The key of imagined decisions is a draw of the decision's own.
-Stream decision_stream(const AgentSetup& setup, const Query& query) {
-  if (query.imagined == 0) return decision_stream(setup, query.id, Purpose::decision);
-  Stream key = decision_stream(setup, query.id, Purpose::imagined_decision);
-  const std::uint64_t low = key.word();
-  return Stream({.seed = low | std::uint64_t{key.word()} << 32,
-                 .realization = setup.realization,
-                 .purpose = Purpose::imagined_decision,
-                 .step = query.imagined});
-}
-
 Action best_action(std::span<const float> values, const ActionSet& actions) { return best_of(values, actions); }
 Action best_action(std::span<const double> values, const ActionSet& actions) { return best_of(values, actions); }
 
@@ -109,81 +268,27 @@ Action random_action(Stream& stream, const ActionSet& actions, std::size_t K) {
   throw bad_input("no action is allowed");
 }
 
-void skip_to_place(Stream& stream, const Query& query, std::uint32_t words) {
-  for (std::uint32_t i = 0; i < query.place * words; ++i) stream.word();
+void skip_to_position(Stream& stream, const Query& query, std::uint32_t words) {
+  for (std::uint32_t i = 0; i < query.rank_position * words; ++i) stream.word();
 }
 
-std::vector<Action> ranking(const Policy& policy, const Query& query, std::size_t k, std::size_t K) {
+std::vector<Action> ranking(const Agent& agent, const Query& query, std::size_t k) {
+  const std::size_t K = agent.setup().actions;
   std::vector<std::uint8_t> left(K, 1);
   for (Action a = 0; a < K; ++a) left[a] = query.actions.admits(a) ? 1 : 0;
   Query next = query;
-  next.want_propensity = false;  // which a ranking has no place for, and which may cost all particles
+  next.want_propensity = false;  // it may cost all particles, and later positions have none
   next.actions.allowed = left;
   std::vector<Action> ranked;
-  for (std::size_t n = std::min(k, next.actions.count(K)); ranked.size() < n; ++next.place) {
-    ranked.push_back(policy.choose(next).action);
+  for (std::size_t n = std::min(k, next.actions.count(K)); ranked.size() < n; ++next.rank_position) {
+    ranked.push_back(agent.choose(next).action);
     left[ranked.back()] = 0;
   }
   return ranked;
 }
 
-// An action that nothing random chose has probability 1; else decisions are imagined.
-double Policy::propensities(const Query& query, std::uint32_t draws, std::span<float> p) const {
-  const auto place = [&](Action action) {
-    if (action >= p.size()) throw bad_input("action {} has no place among {} probabilities", action, p.size());
-    return action;
-  };
-  Query asked = query;
-  asked.want_propensity = true;
-  const Decision decision = choose(asked);
-  std::ranges::fill(p, 0.0F);
-  if (decision.propensity == 1.0F) {
-    p[place(decision.action)] = 1.0F;
-    return 0.0;
-  }
-  if (draws == 0) throw bad_input("probabilities without an exact form need at least one draw");
-  std::vector<std::uint32_t> counts(p.size(), 0);
-  asked.want_propensity = false;
-  for (asked.imagined = 1; asked.imagined <= draws; ++asked.imagined) ++counts[place(choose(asked).action)];
-  double largest = 1.0 / draws;  // of p(1 − p); draws that all agree are an estimate still, and no exact 1
-  for (std::size_t a = 0; a < p.size(); ++a) {
-    const double share = static_cast<double>(counts[a]) / draws;
-    p[a] = static_cast<float>(share);
-    largest = std::max(largest, share * (1.0 - share));
-  }
-  return std::sqrt(largest / draws);
-}
-
-std::optional<Decision> forced_pull(std::uint64_t events, int pulls, const Query& query, std::size_t K) {
-  if (events >= static_cast<std::uint64_t>(pulls) * K) return std::nullopt;
-  const auto turn = static_cast<Action>(events % K);
-  if (!query.actions.admits(turn)) return std::nullopt;
-  return certain(turn, query);
-}
-
-Decision certain(Action action, const Query& query) {
-  return {.action = action, .propensity = query.want_propensity ? std::optional(1.0F) : std::nullopt};
-}
-
-void check_query(const Query& query, const AgentSetup& setup) {
-  check_context(query.x, setup);
-  const auto& allowed = query.actions.allowed;
-  if (!allowed.empty() && allowed.size() != setup.actions) {
-    throw bad_input("a mask of actions has {} entries, not {}", setup.actions, allowed.size());
-  }
-  if (query.actions.count(setup.actions) == 0) throw bad_input("no action is allowed");
-}
-
-void check_places(std::span<const float> p, std::size_t K) {
+void check_size(std::span<const float> p, std::size_t K) {
   if (p.size() != K) throw bad_input("{} actions have as many probabilities, not {}", K, p.size());
-}
-
-void check_feedback(const Feedback& event, const AgentSetup& setup) {
-  check_context(event.x, setup);
-  if (event.action >= setup.actions) {
-    throw bad_input("an action must be below {}, not {}", setup.actions, event.action);
-  }
-  if (!std::isfinite(event.reward)) throw bad_input("a reward must be finite, not {}", event.reward);
 }
 
 }  // namespace pits

@@ -1,88 +1,24 @@
-// The two verbs of a bandit: choose and learn.
+// An agent decides and learns. A decision is the same for all agents up to its last step: check the query, leave a
+// share of decisions to chance (the floor), force a pull while actions are new, else `decide`. An agent adds its own
+// idea: decide (or values, of which the best is played), observe, state.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <vector>
 
-#include "pits/core/archive.h"
-#include "pits/core/matrix.h"
+#include "pits/agent/forced_pulls.h"
+#include "pits/core/fields.h"
 #include "pits/core/random.h"
 
 namespace pits {
-
-using Action = std::uint32_t;      // 0..K−1
-using DecisionId = std::uint64_t;  // the address of a decision's random draws, given by the caller
-using ContextView = std::span<const float>;
-
-// The actions a decision may take: all K unless a mask says otherwise.
-struct ActionSet {
-  std::span<const std::uint8_t> allowed{};  // (K) non-zero: allowed; empty: all
-  ConstMatrixView<float> features{};        // (K, features): what an agent that scores actions by features sees
-
-  bool admits(Action a) const { return allowed.empty() || allowed[a] != 0; }
-  std::size_t count(std::size_t K) const;
-};
-
-struct Query {
-  ContextView x;
-  ActionSet actions{};
-  DecisionId id = 0;
-  bool want_propensity = false;
-  std::uint32_t place = 0;     // in a ranking, whose earlier places are masked
-  std::uint32_t imagined = 0;  // 0: the decision itself; else another draw of it, of which nothing comes
-};
-
-struct Decision {
-  Action action;
-  std::optional<float> propensity;  // none where it was not asked for or no closed form exists
-};
-
-struct Feedback {
-  ContextView x;
-  Action action;
-  float reward;
-  DecisionId id = 0;
-  std::span<const float> z{};  // the action's features, for agents that score actions by them
-};
-
-// What may be asked from any thread.
-class Policy {
- public:
-  virtual ~Policy() = default;
-  virtual Decision choose(const Query& query) const = 0;
-  // Throws where choose would refuse the query for more than check_query sees.
-  virtual void check(const Query&) const {}
-  // Fills p, (K), with the probability of every action. Returns the largest standard error among them: 0 where they are
-  // exact; else they are the shares of as many imagined decisions as `draws` says.
-  virtual double propensities(const Query& query, std::uint32_t draws, std::span<float> p) const;
-};
-
-// A policy that learns. learn is a deterministic function of (state, events in order).
-class Agent : public Policy {
- public:
-  virtual void learn(std::span<const Feedback> events) = 0;
-  // An immutable copy for concurrent readers.
-  virtual std::unique_ptr<const Policy> snapshot() const = 0;
-  // The mean reward of every action at x, (K), under one draw from what the agent believes: draws 0, 1, ... are
-  // independent ones, or particle after particle. False where the agent holds no posterior to draw from.
-  virtual bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const;
-  // Everything that learning changes, and nothing that the config and the setup say. A writing archive changes nothing.
-  // Throws where the agent has no list of it.
-  virtual void state(Archive& archive);
-  // K grows by n: the new actions start from the prior, what is known of the others stays. Throws where the agent has
-  // no place for them.
-  virtual void add_actions(std::size_t n);
-};
 
 struct AgentSetup {
   std::size_t context_size;  // d
   std::size_t actions;       // K
   std::uint64_t seed = 0;
   std::uint32_t realization = 0;
-  std::size_t later_actions = 0;  // those of the K that came during the run: nobody forces their pulls
+  std::size_t later_actions = 0;  // those of the K that came during the run; the round-robin has no turn for them
+  double floor = 0.0;             // the least share of decisions made uniformly, whatever the agent's own is
 
   void add_actions(std::size_t n) {
     actions += n;
@@ -91,11 +27,96 @@ struct AgentSetup {
   std::size_t first_actions() const { return actions - later_actions; }
 };
 
-// The stream of a decision's draws; imagined ones have streams of their own.
-Stream decision_stream(const AgentSetup& setup, const Query& query);
-// A stream of the same address for another purpose.
-Stream decision_stream(const AgentSetup& setup, DecisionId id, Purpose purpose);
+// Exploration that every agent can use besides its own rule.
+struct Exploration {
+  int initial_pulls = 2;  // n: forced pulls of each action
+  ColdStart cold_start = ColdStart::round_robin;
+  double floor = 0.0;        // ε: this share of decisions is made uniformly, so no allowed action has less than ε/K
+  double floor_decay = 0.0;  // ε = floor/(1 + floor_decay·t) after t rewards
+};
+Fields fields(Exploration& config);
 
+// The exact probability of every action, (K), where it was asked for and has a closed form.
+struct ActionProbabilities {
+  std::vector<double> p;
+  bool exact = false;
+
+  void set_uniform(std::span<const Action> actions);  // the others: 0
+  void set_certain(Action action) { set_uniform({&action, 1}); }
+};
+
+class Agent {
+ public:
+  virtual ~Agent() = default;
+
+  // A function of what was learned and the query, safe on any number of threads.
+  Decision choose(const Query& query) const;
+  // Fills p, (K), with the probability of every action. Returns the largest standard error among them: 0 where they are
+  // exact; else they are shares of `draws` simulated decisions. Different samples have independent errors.
+  double propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample = 0) const;
+  // Throws unless the query fits: size of x, finite numbers, a mask of K with at least one allowed, features.
+  void check(const Query& query) const;
+
+  // Checks each event, then learns it. A deterministic function of (state, events in order).
+  void learn(std::span<const Feedback> events);
+  // Throws unless the event fits: size of x, finite numbers, action in range.
+  void check(const Feedback& event) const;
+
+  // An independent copy; one that nobody teaches is a snapshot for concurrent readers.
+  virtual std::unique_ptr<Agent> clone() const = 0;
+  // The mean reward of every action at x, (K), under one draw from what the agent believes: draws 0, 1, ... are
+  // independent, or particle after particle. False where the agent holds no posterior to draw from.
+  virtual bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const;
+  // Writes or reads everything that learning changes, and nothing that the config and the setup say.
+  void archive(Archive& archive);
+  // K grows by n: the new actions start from the prior, what is known of the others stays.
+  void add_actions(std::size_t n);
+
+  const AgentSetup& setup() const { return setup_; }
+  std::uint64_t events() const { return events_; }  // learned so far
+
+ protected:
+  explicit Agent(const AgentSetup& setup, const Exploration& exploration = {.initial_pulls = 0});
+  Agent(const Agent&) = default;
+  Agent& operator=(const Agent&) = default;
+
+  // One draw of the agent's own decision. Where `exact` is given and the probabilities have a closed form, fills it.
+  // By default the best of values().
+  virtual Action decide(const Query& query, Stream& stream, ActionProbabilities* exact) const;
+  // The value of every action at x, out (K), by draws from the decision's stream.
+  virtual void values(ContextView x, Stream& stream, std::span<double> out) const;
+  // Whether values() draws nothing, so that the best action has probability 1.
+  virtual bool deterministic() const { return false; }
+  virtual void observe(const Feedback& event) = 0;
+  virtual void state(Archive& archive) = 0;  // what observe changes
+  virtual void grow(std::size_t n);          // n more actions; setup() still has the K of before
+  virtual void check_features(const Query&) const {}
+
+  std::size_t actions() const { return setup_.actions; }  // K
+
+ private:
+  double floor(bool forced) const;
+  // One of the forced actions if there are any, else decide.
+  Action own_decision(const Query& query, std::span<const Action> forced, Stream& stream,
+                      ActionProbabilities* exact) const;
+  void count(const Feedback& event);
+
+  AgentSetup setup_;
+  Exploration exploration_;
+  ForcedPulls forced_pulls_;
+  std::uint64_t events_ = 0;
+};
+
+// Gives an agent its copy: class LinTs : public Cloned<LinTs>.
+template <class Self, class Base = Agent>
+class Cloned : public Base {
+ public:
+  using Base::Base;
+  std::unique_ptr<Agent> clone() const override { return std::make_unique<Self>(static_cast<const Self&>(*this)); }
+};
+
+// The stream of a decision's draws for a purpose.
+Stream decision_stream(const AgentSetup& setup, DecisionId id, Purpose purpose = Purpose::decision);
 // The stream of a posterior draw that decides nothing.
 Stream posterior_stream(const AgentSetup& setup, std::uint32_t draw);
 
@@ -106,24 +127,13 @@ Action best_action(std::span<const double> values, const ActionSet& actions);
 // One of the allowed actions, each equally likely.
 Action random_action(Stream& stream, const ActionSet& actions, std::size_t K);
 
-// The stream where the draws of the query's place in a ranking begin, `words` for each place.
-void skip_to_place(Stream& stream, const Query& query, std::uint32_t words);
+// Advances the stream to the draws of the query's rank position, `words` for each position.
+void skip_to_position(Stream& stream, const Query& query, std::uint32_t words);
 
 // The best action, the next best by the same draws, and so on: k of them, or as many as are allowed.
-std::vector<Action> ranking(const Policy& policy, const Query& query, std::size_t k, std::size_t K);
+std::vector<Action> ranking(const Agent& agent, const Query& query, std::size_t k);
 
-// Round-robin pulls before an agent decides by itself: `pulls` of each of the first K actions, propensity 1. None once
-// they are done, or where the action whose turn it is is not allowed.
-std::optional<Decision> forced_pull(std::uint64_t events, int pulls, const Query& query, std::size_t K);
-
-// A decision that no draw went into: propensity 1.
-Decision certain(Action action, const Query& query);
-
-// Throws unless the query or the event fits the setup: size of x, finite numbers, action in range, a mask of K with
-// at least one allowed.
-void check_query(const Query& query, const AgentSetup& setup);
-void check_feedback(const Feedback& event, const AgentSetup& setup);
 // Throws unless there is a place for the probability of each of K actions.
-void check_places(std::span<const float> p, std::size_t K);
+void check_size(std::span<const float> p, std::size_t K);
 
 }  // namespace pits

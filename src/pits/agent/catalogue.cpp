@@ -1,30 +1,21 @@
 #include "pits/agent/catalogue.h"
 
-#include "pits/agent/boltzmann.h"
-#include "pits/agent/bootstrap.h"
-#include "pits/agent/bootstrap_heads.h"
-#include "pits/agent/context_free_ts.h"
-#include "pits/agent/dropout.h"
-#include "pits/agent/ensemble.h"
-#include "pits/agent/ensemble_sampling.h"
-#include "pits/agent/epsilon_greedy.h"
-#include "pits/agent/feature_ts.h"
-#include "pits/agent/fixed.h"
-#include "pits/agent/langevin.h"
-#include "pits/agent/lin_ts.h"
-#include "pits/agent/lin_ucb.h"
-#include "pits/agent/logistic_ts.h"
-#include "pits/agent/neural_greedy.h"
-#include "pits/agent/neural_linear.h"
-#include "pits/agent/neural_logistic.h"
-#include "pits/agent/neural_ts.h"
-#include "pits/agent/neural_ucb.h"
-#include "pits/agent/parameter_noise.h"
-#include "pits/agent/pi_ts.h"
-#include "pits/agent/ucb1.h"
-#include "pits/agent/uniform.h"
-#include "pits/agent/vi_ts.h"
-#include "pits/agent/weighted_bootstrap.h"
+#include "pits/agent/context_free/context_free_ts.h"
+#include "pits/agent/context_free/fixed.h"
+#include "pits/agent/context_free/ucb1.h"
+#include "pits/agent/context_free/uniform.h"
+#include "pits/agent/linear/lin_ts.h"
+#include "pits/agent/linear/lin_ucb.h"
+#include "pits/agent/linear/logistic_ts.h"
+#include "pits/agent/network/boltzmann.h"
+#include "pits/agent/network/dropout.h"
+#include "pits/agent/network/gradient_agents.h"
+#include "pits/agent/network/neural_logistic.h"
+#include "pits/agent/network/parameter_noise.h"
+#include "pits/agent/network/vi_ts.h"
+#include "pits/agent/particle/bootstrap_heads.h"
+#include "pits/agent/particle/feature_ts.h"
+#include "pits/agent/presets.h"
 
 namespace pits {
 namespace {
@@ -35,82 +26,86 @@ AgentEntry agent(std::string name, std::string summary, std::vector<Preset> pres
   return make_entry<Agent, AgentSetup, Made, Config>(std::move(name), std::move(summary), std::move(presets), preset);
 }
 
-std::vector<Preset> showdown_presets() {
-  return {{"showdown",
-           "network and training of the showdown (Riquelme et al. 2018) as it ran: the step size never starts anew"},
-          {"showdown-reset", "as the showdown meant them: every training starts the step size anew"}};
-}
-
-std::vector<Preset> with_auto(std::vector<Preset> presets) {
-  presets.push_back({"auto", "networks, units and trainings of pi-ts:auto"});
-  return presets;
-}
-
-// As published, or with what pi-ts:auto does for networks, on the contexts themselves.
-AgentEntry linear_ts() {
-  AgentEntry entry = agent<LinTs, LinTsConfig>(
-      "lin-ts", "linear Thompson sampling with exact posteriors",
-      {{"showdown", "as Riquelme et al. (2018) set it"}, {"auto", "units, evidence and draws of pi-ts:auto"}});
-  const AgentEntry scaled = agent<PiTs, PiTsConfig>("lin-ts", "", {}, linear_auto_preset);
-  entry.recipe = [published = entry.recipe, scaled = scaled.recipe](std::string_view preset) {
-    return preset == "auto" ? scaled(preset) : published(preset);
+// An agent that is rows of the table of presets.
+AgentEntry particles(std::string name, std::string summary) {
+  AgentEntry entry = agent<PiTs, PiTsConfig>(name, std::move(summary));
+  for (const PiTsPreset& row : pi_ts_presets()) {
+    if (row.agent == name) entry.presets.push_back({std::string(row.name), std::string(row.summary)});
+  }
+  entry.recipe = [name](std::string_view preset) {
+    return make_recipe<Agent, AgentSetup, PiTs>(pi_ts_preset(name, preset));
   };
   return entry;
 }
 
+// An agent on one network of the showdown, which its config calls `network`.
+template <class Made, class Config>
+AgentEntry on_network(std::string name, std::string summary) {
+  std::vector<Preset> presets;
+  for (const Preset& p : particles("neural-greedy", "").presets) presets.push_back(p);
+  return agent<Made, Config>(std::move(name), std::move(summary), std::move(presets), [](std::string_view preset) {
+    Config c;
+    c.network.posterior = pi_ts_preset("neural-greedy", preset).posterior;
+    if constexpr (std::is_same_v<Config, NeuralLogisticConfig>) {
+      c.network.posterior.model.kind = ModelKind::mlp_logistic;
+    }
+    return c;
+  });
+}
+
+// As published, or with what pi-ts:auto does for networks, on the contexts themselves.
+AgentEntry linear_ts() {
+  AgentEntry entry = agent<LinTs, LinTsConfig>("lin-ts", "linear Thompson sampling with exact posteriors",
+                                               {{"showdown", "as Riquelme et al. (2018) set it"}});
+  const AgentEntry others = particles("lin-ts", "");
+  entry.presets.insert(entry.presets.end(), others.presets.begin(), others.presets.end());
+  entry.recipe = [published = entry.recipe, others = others.recipe](std::string_view preset) {
+    return preset == "showdown" ? published(preset) : others(preset);
+  };
+  return entry;
+}
+
+FeatureTsConfig feature_ts(std::string_view) {
+  FeatureTsConfig c{.posterior = pi_ts_preset("pi-ts", "paper").posterior};
+  c.exploration.initial_pulls = 0;  // there may be thousands of actions
+  return c;
+}
+
 }  // namespace
 
-// To add an agent: one file, one line here, one test.
+// To add an agent: one file, one line here, one test. One that is settings of pi-ts is rows of presets.cpp.
 const std::vector<AgentEntry>& agent_catalogue() {
   static const std::vector<AgentEntry> catalogue = {
-      agent<PiTs, PiTsConfig>("pi-ts", "particle-interactive Thompson sampling: networks moved by a gradient flow",
-                              {{"auto", "contexts, rewards and noise in units that the data give, last layers exact"},
-                               {"fast", "auto with fewer particles and less training"},
-                               {"paper", "Eq. 6 of the paper, likelihood scaled by t/B"},
-                               {"released", "the authors' released code, which made the paper's table"}},
-                              pi_ts_preset),
+      particles("pi-ts", "particle-interactive Thompson sampling: networks moved by a gradient flow"),
       agent<FeatureTs, FeatureTsConfig>("feature-ts", "pi-ts over the features of contexts and actions together",
                                         {{"paper", "particles as pi-ts:paper moves them, no forced pulls"}},
-                                        feature_ts_preset),
+                                        feature_ts),
       linear_ts(),
       agent<BernoulliTs, BernoulliTsConfig>("bernoulli-ts", "context-free Thompson sampling, Beta posteriors"),
       agent<GaussianTs, GaussianTsConfig>("gaussian-ts",
                                           "context-free Thompson sampling, normal-inverse-gamma posteriors"),
       agent<ViTs, ViTsConfig>("vi-ts", "Thompson sampling by a mean-field posterior of a network (Bayes by backprop)",
                               {{"showdown", "as Riquelme et al. (2018) set it"}}),
-      agent<Dropout, DropoutConfig>("dropout", "Thompson sampling by dropout, in training and acting",
-                                    showdown_presets(), one_network_preset),
-      agent<ParameterNoise, ParameterNoiseConfig>("parameter-noise",
-                                                  "a network whose parameters get noise when it acts",
-                                                  showdown_presets(), one_network_preset),
-      agent<NeuralUcb, NeuralUcbConfig>("neural-ucb", "upper confidence bounds by the gradients of a network",
-                                        showdown_presets(), one_network_preset),
-      agent<NeuralTs, NeuralTsConfig>("neural-ts", "Thompson sampling by the gradients of a network",
-                                      showdown_presets(), one_network_preset),
-      agent<NeuralLogistic, NeuralLogisticConfig>("neural-logistic",
-                                                  "Bayesian logistic regressions on a network's last layer",
-                                                  showdown_presets(), neural_logistic_preset),
-      agent<PiTs, PiTsConfig>("langevin", "Thompson sampling by a network that takes noisy gradient steps",
-                              {{"lmc", "full-data steps that fall as 1/t"}}, langevin_preset),
+      on_network<Dropout, DropoutConfig>("dropout", "Thompson sampling by dropout, in training and acting"),
+      on_network<ParameterNoise, ParameterNoiseConfig>("parameter-noise",
+                                                       "a network whose parameters get noise when it acts"),
+      on_network<NeuralUcb, NeuralUcbConfig>("neural-ucb", "upper confidence bounds by the gradients of a network"),
+      on_network<NeuralTs, NeuralTsConfig>("neural-ts", "Thompson sampling by the gradients of a network"),
+      on_network<NeuralLogistic, NeuralLogisticConfig>("neural-logistic",
+                                                       "Bayesian logistic regressions on a network's last layer"),
+      particles("langevin", "Thompson sampling by a network that takes noisy gradient steps"),
       agent<Uniform, UniformConfig>("uniform", "every action with the same probability"),
-      agent<NeuralLinear, NeuralLinearConfig>("neural-linear", "exact Bayesian regressions on a network's last layer",
-                                              with_auto(showdown_presets()), neural_linear_preset),
-      agent<NeuralGreedy, NetworkConfig>("neural-greedy", "one network's best action", showdown_presets(),
-                                         network_preset),
-      agent<PiTs, PiTsConfig>("ensemble", "independent networks, one drawn a round", with_auto(showdown_presets()),
-                              ensemble_preset),
-      agent<PiTs, PiTsConfig>("ensemble-sampling", "networks with their own perturbed rewards and priors", {},
-                              ensemble_sampling_preset),
-      agent<Bootstrap, BootstrapConfig>("bootstrap", "networks that each keep a random part of the data",
-                                        with_auto(showdown_presets()), bootstrap_preset),
-      agent<BootstrapHeads, BootstrapHeadsConfig>("bootstrap-heads", "bootstrapped heads on the body of one network",
-                                                  showdown_presets(), bootstrap_heads_preset),
-      agent<PiTs, PiTsConfig>("weighted-bootstrap", "networks with their own random weights of the data",
-                              showdown_presets(), weighted_bootstrap_preset),
-      agent<EpsilonGreedy, EpsilonGreedyConfig>("epsilon-greedy", "one network's best action, or a random one",
-                                                showdown_presets(), epsilon_greedy_preset),
-      agent<Boltzmann, BoltzmannConfig>("boltzmann", "softmax of one network's predicted rewards, or Gumbel noise",
-                                        showdown_presets(), boltzmann_preset),
+      particles("neural-linear", "exact Bayesian regressions on a network's last layer"),
+      particles("neural-greedy", "one network's best action"),
+      particles("ensemble", "independent networks, one drawn per round"),
+      particles("ensemble-sampling", "networks with their own perturbed rewards and priors"),
+      particles("bootstrap", "networks that each keep a random part of the data"),
+      on_network<BootstrapHeads, BootstrapHeadsConfig>("bootstrap-heads",
+                                                       "bootstrapped heads on the body of one network"),
+      particles("weighted-bootstrap", "networks with their own random weights of the data"),
+      particles("epsilon-greedy", "one network's best action, or a random one"),
+      on_network<Boltzmann, BoltzmannConfig>("boltzmann",
+                                             "softmax of one network's predicted rewards, or Gumbel noise"),
       agent<Fixed, FixedConfig>("fixed", "fixed probabilities of the actions"),
       agent<Ucb1, Ucb1Config>("ucb1", "context-free upper confidence bounds"),
       agent<LinUcb, LinUcbConfig>("lin-ucb", "upper confidence bounds of linear models"),

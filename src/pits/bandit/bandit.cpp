@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
+#include <stdexcept>
 
 namespace pits {
 namespace {
@@ -29,14 +31,25 @@ Spec spelled_out(const Spec& spec, AgentRecipe& recipe) {
 Bandit::Bandit(std::string_view agent, const AgentSetup& setup, const BanditConfig& config)
     : Bandit(parse_spec(agent), setup, config) {}
 
-Bandit::Bandit(Spec spec, const AgentSetup& setup, const BanditConfig& config)
-    : setup_(setup), config_(checked(config)), retired_(setup.actions, 0) {
+Bandit::Bandit(Spec spec, const AgentSetup& given, const BanditConfig& config) {
+  serving_.config = checked(config);
   if (!std::isfinite(static_cast<float>(config.default_reward))) {
     throw bad_input("default_reward must be a finite float, not {}", config.default_reward);
   }
   const auto recipe = find_recipe(agent_catalogue(), "agent", spec);
   spec_ = spelled_out(spec, *recipe);
-  agent_ = recipe->make(setup);
+  AgentSetup setup = given;
+  setup.floor = std::max(setup.floor, config.floor);
+  try {
+    serving_.agent = recipe->make(setup);
+    serving_.retired.assign(setup.actions, 0);
+  } catch (const std::bad_alloc&) {
+    throw failed(
+        "an agent for {} numbers and {} actions does not fit into memory; it needs fewer actions or a shorter context",
+        setup.context_size, setup.actions);
+  } catch (const std::length_error&) {
+    throw bad_input("an agent for {} numbers and {} actions is beyond any memory", setup.context_size, setup.actions);
+  }
 }
 
 std::string Bandit::describe() const { return spec_.text; }
@@ -44,46 +57,43 @@ std::string Bandit::describe() const { return spec_.text; }
 Choice Bandit::decide(ContextView x, const ActionSet& actions) { return rank(x, 1, actions).front(); }
 
 std::vector<Choice> Bandit::rank(ContextView x, std::size_t k, const ActionSet& actions) {
-  rule().check(x, actions, k);  // before anything changes
-  settle_overdue();
-  const std::vector<Choice> choices = rule().rank(x, actions, k, pending_.next_id());
+  serving_.check(x, actions, k);  // before anything changes
+  apply_defaults();
+  const std::vector<Choice> choices = serving_.rank(x, actions, k, pending_.next_id());
   for (const Choice& choice : choices) {
     pending_.add(choice.id, {{x.begin(), x.end()}, choice.action, features_of(actions, choice.action)});
   }
   return choices;
 }
 
-// The address of imagined draws moves with every round, whoever decides it, so that errors average out over them.
 double Bandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions, std::uint64_t row) const {
-  check_places(p, setup_.actions);
-  return rule().probabilities(x, actions, pending_.next_id() + observed_ + row, p);
+  return serving_.probabilities(x, actions, pending_.next_id(), row, p);
 }
 
 Action Bandit::add_actions(std::size_t n) {
-  const auto first = static_cast<Action>(setup_.actions);
-  agent_->add_actions(n);
-  setup_.add_actions(n);
-  retired_.resize(setup_.actions, 0);
+  const auto first = static_cast<Action>(setup().actions);
+  serving_.agent->add_actions(n);
+  serving_.retired.resize(setup().actions, 0);
   return first;
 }
 
 bool Bandit::retired(Action action) const {
-  if (action >= setup_.actions) throw bad_input("an action must be below {}, not {}", setup_.actions, action);
-  return retired_[action] != 0;
+  if (action >= setup().actions) throw bad_input("an action must be below {}, not {}", setup().actions, action);
+  return serving_.retired[action] != 0;
 }
 
 void Bandit::retire(Action action) {
-  const auto left = std::ranges::count(retired_, 0);
+  const auto left = std::ranges::count(serving_.retired, 0);
   if (!retired(action) && left == 1) throw bad_input("action {} is the only one that is left", action);
-  retired_[action] = 1;
+  serving_.retired[action] = 1;
 }
 
-void Bandit::settle_overdue() {
-  while (config_.default_after > 0) {
-    const auto late = pending_.overdue(static_cast<std::uint64_t>(config_.default_after));
+void Bandit::apply_defaults() {
+  while (serving_.config.default_after > 0) {
+    const auto late = pending_.overdue(static_cast<std::uint64_t>(serving_.config.default_after));
     if (!late) return;
     try {
-      settle(*late, *pending_.find(*late), static_cast<float>(config_.default_reward));
+      apply_reward(*late, *pending_.find(*late), static_cast<float>(serving_.config.default_reward));
     } catch (const Error& e) {
       pending_.remove(*late);
       throw Error(e.kind(), fmt::format("the default_reward of decision {}: {}", *late, e.what()));
@@ -107,23 +117,24 @@ std::size_t Bandit::learn(std::span<const Outcome> outcomes) {
   for (const Outcome& outcome : outcomes) {
     const PendingDecision* decision = pending_.find(outcome.id);
     if (decision == nullptr) continue;
-    settle(outcome.id, *decision, outcome.reward);
+    apply_reward(outcome.id, *decision, outcome.reward);
     ++learned;
   }
   return learned;
 }
 
+void Bandit::learn(const Feedback& event) { serving_.agent->learn({&event, 1}); }
+
 void Bandit::learn(ContextView x, Action action, float reward, std::span<const float> z) {
-  const Feedback event{.x = x, .action = action, .reward = reward, .z = z};
-  agent_->learn({&event, 1});
-  ++observed_;
+  learn(Feedback{.x = x, .action = action, .reward = reward, .z = z});
+  ++serving_.observed;
 }
 
 // A decision whose reward is refused goes on waiting; one that failed to be learned does not, or it might count twice.
-void Bandit::settle(DecisionId id, const PendingDecision& decision, float reward) {
+void Bandit::apply_reward(DecisionId id, const PendingDecision& decision, float reward) {
   const Feedback event{.x = decision.x, .action = decision.action, .reward = reward, .id = id, .z = decision.z};
   try {
-    agent_->learn({&event, 1});
+    serving_.agent->learn({&event, 1});
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::input) pending_.remove(id);
     throw;
@@ -145,7 +156,7 @@ void Bandit::check(const LoggedRounds& rounds) const {
     throw bad_input("{} logged contexts need as many actions and rewards, and as many propensities or none", n);
   }
   for (std::size_t i = 0; i < n; ++i) {
-    check_feedback({.x = rounds.contexts.row(i), .action = rounds.actions[i], .reward = rounds.rewards[i]}, setup_);
+    agent().check(Feedback{.x = rounds.contexts.row(i), .action = rounds.actions[i], .reward = rounds.rewards[i]});
   }
   for (std::size_t i = 0; i < rounds.features.rows(); ++i) {
     if (std::ranges::all_of(rounds.features.row(i), [](float z) { return std::isfinite(z); })) continue;
@@ -158,7 +169,7 @@ void Bandit::check(const LoggedRounds& rounds) const {
 
 std::optional<double> Bandit::fit(const LoggedRounds& rounds, const std::function<void()>& learned) {
   check(rounds);
-  std::vector<float> p(setup_.actions);
+  std::vector<float> p(setup().actions);
   double weights = 0.0;
   double weighed = 0.0;
   for (std::size_t i = 0; i < rounds.contexts.rows(); ++i) {

@@ -1,5 +1,7 @@
-// An agent in a product: it numbers its decisions, says how probable they were, remembers them until their rewards
-// come, takes new actions and retires old ones, and can be saved at any time and go on from the file bit for bit.
+// An agent with its decisions, in memory and for one thread: it numbers decisions, gives their probabilities, remembers
+// them until their rewards come, takes new actions and retires old ones, and can be saved at any time. A loaded bandit
+// continues with the same bits. For simulations, notebooks and learning from data; a service that must survive a crash
+// uses LiveBandit (log/live_bandit.h), which keeps decisions and rewards in a log instead.
 //
 //   pits::Bandit bandit("pi-ts:released", {.context_size = 9, .actions = 7});
 //   const pits::Choice choice = bandit.decide(x);
@@ -15,8 +17,8 @@
 #include <string_view>
 
 #include "pits/agent/catalogue.h"
-#include "pits/bandit/decision_rule.h"
 #include "pits/bandit/pending.h"
+#include "pits/bandit/serving_policy.h"
 
 namespace pits {
 
@@ -26,7 +28,7 @@ struct Outcome {
   float reward;
 };
 
-// Rounds that somebody else played.
+// Rounds that another policy played.
 struct LoggedRounds {
   ConstMatrixView<float> contexts;        // (n,d)
   std::span<const Action> actions;        // (n)
@@ -40,7 +42,7 @@ class Bandit {
   // The agent of a spec, NAME[:PRESET][,field=value...].
   Bandit(std::string_view agent, const AgentSetup& setup, const BanditConfig& config = {});
 
-  // Waits for its reward under the id that it is given.
+  // A decision, which waits for its reward under Choice::id.
   Choice decide(ContextView x, const ActionSet& actions = {});
   // The best action, the next best by the same draws, and so on: k of them, or as many as are allowed. Each is a
   // decision that waits for a reward of its own; the first has a propensity.
@@ -53,9 +55,11 @@ class Bandit {
   bool learn(DecisionId id, float reward);
   // In this order; how many were learned. Nothing is learned where an id is unknown or a reward is not finite.
   std::size_t learn(std::span<const Outcome> outcomes);
-  // A reward of an action that somebody else chose.
+  // The outcome of a decision that policy() made under an id of the caller's.
+  void learn(const Feedback& event);
+  // A reward of an action that another policy chose.
   void learn(ContextView x, Action action, float reward, std::span<const float> z = {});
-  // Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned a round,
+  // Learns logged rounds in order. Where they have propensities, returns what this bandit would have earned per round,
   // each decided by what was known before it: the mean reward weighed by its probability of the action over the logged
   // one (self-normalised importance sampling). Nothing is learned where a round does not fit the setup; a reward that
   // the agent itself refuses ends it there. `learned` is called after every round and may throw to stop there.
@@ -68,9 +72,10 @@ class Bandit {
   void retire(Action action);
   bool retired(Action action) const;
 
-  const Agent& agent() const { return *agent_; }
-  const AgentSetup& setup() const { return setup_; }
-  const BanditConfig& config() const { return config_; }
+  const Agent& agent() const { return *serving_.agent; }
+  const ServingPolicy& policy() const { return serving_; }
+  const AgentSetup& setup() const { return agent().setup(); }
+  const BanditConfig& config() const { return serving_.config; }
   std::size_t pending() const { return pending_.size(); }  // decisions without a reward
   std::string describe() const;                            // the agent's spec with every field
 
@@ -82,21 +87,15 @@ class Bandit {
   static Bandit from_saved(std::string_view bytes, std::string_view source);
 
  private:
-  friend class LiveBandit;
   Bandit(Spec spec, const AgentSetup& setup, const BanditConfig& config);
-  DecisionRule rule() const { return {*agent_, setup_, config_, retired_}; }
-  void settle_overdue();
-  void settle(DecisionId id, const PendingDecision& decision, float reward);
+  void apply_defaults();  // to rewards that are overdue
+  void apply_reward(DecisionId id, const PendingDecision& decision, float reward);
   void check(const LoggedRounds& rounds) const;
   void state(Archive& archive);
 
   Spec spec_;  // the preset and every field spelled out
-  AgentSetup setup_;
-  BanditConfig config_;
-  std::unique_ptr<Agent> agent_;
+  ServingPolicy serving_;
   PendingDecisions pending_;
-  std::uint64_t observed_ = 0;         // rounds learned that somebody else decided
-  std::vector<std::uint8_t> retired_;  // (K) 1: retired
 };
 
 }  // namespace pits

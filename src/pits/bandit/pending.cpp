@@ -9,11 +9,6 @@ void PendingDecisions::add(DecisionId id, PendingDecision decision) {
   next_id_ = std::max(next_id_, id + 1);
 }
 
-void PendingDecisions::forget_from(DecisionId id) {
-  waiting_.erase(waiting_.lower_bound(id), waiting_.end());
-  next_id_ = id;
-}
-
 const PendingDecision* PendingDecisions::find(DecisionId id) const {
   if (id >= next_id_) {
     throw bad_input("no decision has the id {}; {}", id,

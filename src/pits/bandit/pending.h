@@ -27,8 +27,6 @@ class PendingDecisions {
   // Null for a decision that has had its reward; an id that was never given is an Error.
   const PendingDecision* find(DecisionId id) const;
   void remove(DecisionId id) { waiting_.erase(id); }
-  // As if no decision from this id on had been made.
-  void forget_from(DecisionId id);
   // The oldest decision, where it was made at least `rounds` decisions ago.
   std::optional<DecisionId> overdue(std::uint64_t rounds) const;
 

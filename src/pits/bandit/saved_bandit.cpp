@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "pits/bandit/bandit.h"
-#include "pits/core/files.h"
+#include "pits/core/io/files.h"
 
 namespace pits {
 namespace {
@@ -28,16 +28,17 @@ void setup_state(Archive& archive, AgentSetup& setup) {
 }  // namespace
 
 void Bandit::state(Archive& archive) {
-  archive(pending_, observed_, retired_);
-  agent_->state(archive);
+  archive(pending_, serving_.observed, serving_.retired);
+  serving_.agent->archive(archive);
 }
 
 std::string Bandit::saved() const {
   Archive archive;
   Bandit& self = const_cast<Bandit&>(*this);  // a writing archive changes nothing
   archive(self.spec_.name, self.spec_.preset, self.spec_.assignments);
-  setup_state(archive, self.setup_);
-  config_state(archive, self.config_);
+  AgentSetup setup = this->setup();
+  setup_state(archive, setup);
+  config_state(archive, self.serving_.config);
   self.state(archive);
   return sealed(kind, archive.bytes());
 }

@@ -5,7 +5,7 @@
 #ifdef PITS_BENCH
 #include <fmt/format.h>
 
-#include "bench/bench.h"
+#include "pits/bench/bench.h"
 #endif
 
 namespace pits::cli {
@@ -41,7 +41,7 @@ std::function<int()> add_bench(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
   command->add_option("--filter", options->filter, "only what this regular expression is found in, e.g. update/d=54");
   command->add_flag("--quick", options->quick, "one short repetition: whether it works, not how fast it is");
-  command->add_flag("--json", options->json, "one JSON object a line, the references first");
+  command->add_flag("--json", options->json, "one JSON object per line, the references first");
   command->footer("Example:\n  pits bench --filter decision/d=54 --quick");
   return [options] { return bench(*options); };
 }

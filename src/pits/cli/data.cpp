@@ -1,4 +1,4 @@
-// pits data: the benchmark's data sets: what there is and where, from its public home to here, and is it right?
+// pits data: lists, fetches and checks the data sets of the benchmark.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +9,11 @@
 #include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/core/error.h"
-#include "pits/core/files.h"
-#include "pits/data/check.h"
-#include "pits/data/fetch.h"
+#include "pits/core/io/files.h"
+#include "pits/core/io/text_table.h"
+#include "pits/data/source/check.h"
+#include "pits/data/source/fetch.h"
+#include "pits/data/source/locate.h"
 
 namespace pits::cli {
 namespace {
@@ -51,7 +53,7 @@ Json file_json(const DataFile& file, const std::optional<Path>& found) {
           {"found", found ? Json(found->string()) : Json()},
           {"addresses", file.addresses},
           {"contents", contents},
-          {"by_shape", file.by_shape}};
+          {"by_shape", file.check != nullptr}};
 }
 
 Json set_json(const DataSet& set, const std::string& data_dir) {
@@ -64,34 +66,21 @@ Json set_json(const DataSet& set, const std::string& data_dir) {
           {"citation", set.citation}};
 }
 
-// Columns as wide as their widest field.
-void print_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
-    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
-  }
-}
-
 int list(const DataOptions& options) {
-  std::vector<std::vector<std::string>> rows = {{"name", "size", "found", "licence", "address"}};
+  TextTable table{.header = {"name", "size", "found", "licence", "address"}, .rows = {}, .left = 5};
   for (const DataSet* set : chosen(options)) {
     if (options.json) fmt::print("{}\n", set_json(*set, options.data_dir).dump());
     for (const DataFile& file : set->files) {
       const auto found = locate_data_file(file, options.data_dir);
-      rows.push_back({set->name, size_text(file.contents.front().bytes), found ? found->string() : "not here",
-                      set->licence, file.addresses.front()});
+      table.rows.push_back({set->name, size_text(file.contents.front().bytes), found ? found->string() : "not here",
+                            set->licence, file.addresses.front()});
     }
   }
-  if (!options.json) print_table(rows);
+  if (!options.json) fmt::print("{}", as_text(table));
   return 0;
 }
 
-// A line on stdout; the reason where the file is not right, empty where it is or is not there.
+// Prints a line. Returns the reason where the file is wrong; empty where it is right or not there.
 std::string check_file(const DataSet& set, const DataFile& file, const DataOptions& options) {
   const bool named = !options.names.empty();
   const auto found = locate_data_file(file, options.data_dir);
@@ -100,7 +89,7 @@ std::string check_file(const DataSet& set, const DataFile& file, const DataOptio
   try {
     if (found || named) {
       const Path path = find_data_file(set, file, options.data_dir);
-      const Content content = check_content(file, path, path.string(), [](std::string_view) {});
+      const Content content = read_data_file(file, path, path.string(), [](std::string_view) {});
       line.update({{"state", "ok"}, {"bytes", content.bytes}, {"sha256", content.sha256}, {"remark", content.remark}});
     } else {
       line["state"] = "not here";
@@ -154,15 +143,15 @@ class DownloadProgress {
   std::uint64_t total_ = 0, done_ = 0;
 };
 
-// The file, verified, where it already is, an accepted part too; nothing where it must be fetched.
+// The verified file where it is already here, also an accepted subset; nothing where it must be fetched.
 std::optional<Path> already_here(const DataFile& file, const std::optional<Path>& found) {
   if (!found) return std::nullopt;
   try {
-    const Content content = check_content(file, *found, found->string(), [](std::string_view) {});
-    if (!content.remark.empty()) fmt::print(stderr, "'{}' is a part: {}\n", found->string(), content.remark);
+    const Content content = read_data_file(file, *found, found->string(), [](std::string_view) {});
+    if (!content.remark.empty()) note("'{}' is a subset: {}\n", found->string(), content.remark);
     return found;
   } catch (const Error& e) {
-    fmt::print(stderr, "{}\n", e.what());
+    note("{}\n", e.what());
   }
   return std::nullopt;
 }
@@ -170,8 +159,8 @@ std::optional<Path> already_here(const DataFile& file, const std::optional<Path>
 // False where Ctrl-C ended it.
 bool fetch_file(const DataSet& set, const DataFile& file, const DataOptions& options) {
   const Path directory = options.data_dir.empty() ? data_cache() : Path(options.data_dir);
-  if (directory.empty()) throw bad_input("no place to fetch to: give --data-dir DIR, or set HOME");
-  // A place that was named is to be filled; else what runs would find anyway is enough.
+  if (directory.empty()) throw bad_input("no directory to fetch into: give --data-dir DIR, or set HOME");
+  // A directory that was named gets the file; otherwise any place where runs find it is enough.
   const auto before = options.data_dir.empty() ? locate_data_file(file, "") : locate_in(directory, file);
   if (const auto here = already_here(file, before)) {
     fmt::print("{}: already here: {}\n", set.name, here->string());
@@ -187,7 +176,7 @@ bool fetch_file(const DataSet& set, const DataFile& file, const DataOptions& opt
       set, file,
       {.directory = directory,
        .from = options.from,
-       .starting = [&](const std::string& address) { progress.finish(), fmt::print(stderr, "from {}\n", address); },
+       .starting = [&](const std::string& address) { progress.finish(), note("from {}\n", address); },
        .watch = {.stall_seconds = options.stall_timeout, .progress = std::ref(progress), .stop = &stop_flag()}});
   progress.finish();
   if (!content) return false;
@@ -206,12 +195,12 @@ int fetch(const DataOptions& options) {
     for (const DataFile& file : set->files) {
       try {
         if (fetch_file(*set, file, options)) continue;
-      } catch (const Error& e) {  // the others may be had
-        if (first) fmt::print(stderr, "pits: {}\n", e.what());
+      } catch (const Error& e) {  // the other files may work
+        if (first) note("pits: {}\n", e.what());
         if (!first) first = e;
         continue;
       }
-      fmt::print(stderr, "interrupted; the same command goes on where this one stopped\n");
+      note("interrupted; the same command continues the download\n");
       return 130;
     }
   }
@@ -233,15 +222,16 @@ std::function<int()> add_data(CLI::App& app) {
   data->require_subcommand(1);
   data->footer("Example:\n  pits data list");
   auto options = std::make_shared<DataOptions>();
-  auto* lists = add_command(*data, "list", "What there is, where it is found, its licence and address", *options);
-  lists->add_flag("--json", options->json, "one JSON object a line");
+  auto* lists = add_command(*data, "list", "All data sets: where they are found, licence and address", *options);
+  lists->add_flag("--json", options->json, "one JSON object per line");
   lists->footer("Example:\n  pits data list mushroom");
-  auto* fetches = add_command(*data, "fetch", "Download what is not here into --data-dir or the cache", *options);
-  add_text(*fetches, "--from", options->from, "a mirror's address, in place of the public homes");
+  auto* fetches = add_command(*data, "fetch", "Download missing files into --data-dir or the cache", *options);
+  add_text(*fetches, "--from", options->from, "a mirror's address, instead of the public addresses");
   add_whole(*fetches, "--stall-timeout", options->stall_timeout, "seconds without a byte until the next try (30)");
   fetches->footer("Example:\n  pits data fetch mushroom statlog");
-  auto* checks = add_command(*data, "check", "Verify every file that is here, or all of the named sets", *options);
-  checks->add_flag("--json", options->json, "one JSON object a line");
+  auto* checks =
+      add_command(*data, "check", "Verify the files that are here, or all files of the named sets", *options);
+  checks->add_flag("--json", options->json, "one JSON object per line");
   checks->footer("Example:\n  pits data check");
   return [options, lists, fetches] {
     return lists->parsed() ? list(*options) : fetches->parsed() ? fetch(*options) : check(*options);

@@ -1,15 +1,15 @@
 #include "pits/cli/device.h"
 
 #ifdef PITS_CUDA
-#include "pits/cuda/card_executor.h"
-#include "pits/cuda/device.h"
+#include "pits/cuda/device/device.h"
+#include "pits/cuda/gpu_executor.h"
 #endif
 
 namespace pits::cli {
 namespace {
 
-// Why no card can be used; empty: one can.
-std::string no_card() {
+// Why no GPU can be used; empty: one can.
+std::string no_gpu() {
 #ifdef PITS_CUDA
   return cuda::device_count() > 0 ? "" : "no GPU or no driver for it is here";
 #else
@@ -17,46 +17,44 @@ std::string no_card() {
 #endif
 }
 
+// Why the GPU cannot compute all cells of a plan; empty: it can.
+std::string no_gpu_version([[maybe_unused]] const Plan& plan) {
+#ifdef PITS_CUDA
+  return cuda::without_gpu_version(plan);
+#else
+  return {};
+#endif
+}
+
 }  // namespace
 
-void add_device_options(CLI::App& command, DeviceOptions& options) {
-  command.add_option("--device", options.device,
-                     "cpu, cuda, or auto: agents that have a GPU version on the card, if there is one (default cpu)");
-  command.add_option("--precision", options.precision,
-                     "products on the card: tf32, or float32, which takes about twice as long (default tf32)");
-}
-
-PlannedDevice planned_device(const DeviceOptions& options) {
-  if (options.precision != "tf32" && options.precision != "float32") {
-    throw unknown_name("precision", options.precision, {"tf32", "float32"});
-  }
-  if (options.device == "cpu") return {};
-  if (options.device != "cuda" && options.device != "auto") {
-    throw unknown_name("device", options.device, {"cpu", "cuda", "auto"});
-  }
-  const std::string reason = no_card();
-  if (!reason.empty()) {
-    if (options.device == "auto") return {};
+Plan plan_on_device(ExperimentConfig config) {
+  if (config.device == Device::cpu) return Plan(config);
+  const bool asked_for = config.device == Device::cuda;
+  if (const std::string reason = no_gpu(); reason.empty()) {
+    config.device = Device::cuda;
+  } else if (asked_for) {
     throw bad_input("--device cuda: {}; --device cpu needs none", reason);
+  } else {
+    config.device = Device::cpu;
   }
-  if (const auto launch = this_launch(); launch && launch->ranks > 1) {
-    throw bad_usage("--device {}: ranks of mpirun do not share a card; start pits without mpirun", options.device);
+  if (const auto launch = this_launch(); config.device == Device::cuda && launch && launch->ranks > 1) {
+    throw bad_usage("--device {}: ranks of mpirun do not share a GPU; start pits without mpirun",
+                    asked_for ? "cuda" : "auto");
   }
-  return {"cuda", options.precision};
+  Plan plan(config);
+  if (const std::string reason = no_gpu_version(plan); asked_for && !reason.empty()) {
+    throw bad_input("--device cuda: {}; --device auto runs it on the CPU", reason);
+  }
+  return plan;
 }
 
+std::unique_ptr<Executor> make_executor_with_gpu() {
 #ifdef PITS_CUDA
-void check_device(const DeviceOptions& options, const Plan& plan) {
-  if (options.device != "cuda") return;
-  const std::string reason = cuda::without_card_version(plan);
-  if (!reason.empty()) throw bad_input("--device cuda: {}; --device auto runs it on the CPU", reason);
-}
-
-std::unique_ptr<Executor> make_executor_with_card() { return std::make_unique<cuda::CardExecutor>(make_executor()); }
+  return std::make_unique<cuda::GpuExecutor>(make_executor());
 #else
-void check_device(const DeviceOptions&, const Plan&) {}
-
-std::unique_ptr<Executor> make_executor_with_card() { return make_executor(); }
+  return make_executor();
 #endif
+}
 
 }  // namespace pits::cli

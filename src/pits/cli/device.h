@@ -1,30 +1,17 @@
-// Where cells are computed: --device and --precision of the commands that run plans.
+// Where cells are computed: the GPU where there is one and --device asks for it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <string>
 
-#include "pits/experiment/executor.h"
+#include "pits/experiment/ranks/executor.h"
 
 namespace pits::cli {
 
-struct DeviceOptions {
-  std::string device = "cpu";      // cpu, cuda, auto
-  std::string precision = "tf32";  // tf32, float32
-};
-void add_device_options(CLI::App& command, DeviceOptions& options);
+// The plan of a config with device=auto decided. Throws where the GPU is asked for and there is none, or where an agent
+// has no GPU version.
+Plan plan_on_device(ExperimentConfig config);
 
-// The device as a plan knows it: empty for the CPU. Throws where a card is asked for and there is none.
-struct PlannedDevice {
-  std::string device{}, precision{};
-};
-PlannedDevice planned_device(const DeviceOptions& options);
-
-// Throws where --device cuda was said and an agent of the plan has no GPU version.
-void check_device(const DeviceOptions& options, const Plan& plan);
-
-// The program's executor: knows the card where pits was built with CUDA.
-std::unique_ptr<Executor> make_executor_with_card();
+// The program's executor: knows the GPU where pits was built with CUDA.
+std::unique_ptr<Executor> make_executor_with_gpu();
 
 }  // namespace pits::cli

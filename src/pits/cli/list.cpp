@@ -1,10 +1,11 @@
-// pits list: what there is, one line on each; with a name, its fields and their defaults.
+// pits list: names with a line on each; of one name its fields and their defaults.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "pits/agent/catalogue.h"
 #include "pits/cli/commands.h"
+#include "pits/core/io/text_table.h"
 #include "pits/environment/catalogue.h"
 #include "pits/flow/flow.h"
 #include "pits/target/target.h"
@@ -41,7 +42,7 @@ Json describe_all(const Catalogue& catalogue, std::string_view what, const Spec&
   return list;
 }
 
-Json named_lines(const std::vector<std::string>& names, const std::vector<std::string>& summaries) {
+Json named_lines(std::span<const char* const> names, const std::vector<std::string>& summaries) {
   Json list = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) list.push_back({{"name", names[i]}, {"summary", summaries[i]}});
   return list;
@@ -50,7 +51,7 @@ Json named_lines(const std::vector<std::string>& names, const std::vector<std::s
 Json contents(const std::string& kind, const Spec& spec) {
   if (kind == "agents") return describe_all(agent_catalogue(), "agent", spec);
   if (kind == "environments") return describe_all(environment_catalogue(), "environment", spec);
-  if (kind == "flows") return named_lines(EnumNames<FlowKind>::names(), flow_summaries());
+  if (kind == "flows") return named_lines(enum_names<FlowKind>, flow_summaries());
   if (kind == "targets") {
     Json list = Json::array();
     for (const TargetEntry& t : target_catalogue()) list.push_back({{"name", t.name}, {"summary", t.summary}});
@@ -59,45 +60,42 @@ Json contents(const std::string& kind, const Spec& spec) {
   throw unknown_name("list", kind, {"agents", "environments", "flows", "targets"});
 }
 
-constexpr int name_width = 20;
-
-void print_line(const Json& item) {
-  fmt::print("{:<{}}{}\n", item["name"].get<std::string>(), name_width, item["summary"].get<std::string>());
+// Name and summary, then its presets.
+void add_rows(const Json& item, TextTable& table) {
+  const auto text = [](const Json& of, const char* key) { return of[key].get<std::string>(); };
+  table.rows.push_back({text(item, "name"), text(item, "summary")});
   if (!item.contains("presets")) return;
   for (const Json& preset : item["presets"]) {
-    fmt::print("{:<{}}  :{:<16}{}\n", "", name_width, preset["name"].get<std::string>(),
-               preset["summary"].get<std::string>());
+    table.rows.push_back({"  :" + text(preset, "name"), text(preset, "summary")});
   }
 }
 
-void print_fields(const Json& item) {
-  print_line(item);
-  if (!item.contains("fields")) return;
-  for (const Json& field : item["fields"]) {
-    fmt::print("  {:<20}{:<20} {}\n", field["name"].get<std::string>(), field["default"].get<std::string>(),
-               field["doc"].get<std::string>());
+// The listed things; of a single one its fields too.
+std::string list_text(const Json& items, bool with_fields) {
+  TextTable names{.header = {}, .rows = {}, .left = 2};
+  for (const Json& item : items) add_rows(item, names);
+  if (!with_fields || !items[0].contains("fields") || items[0]["fields"].empty()) return as_text(names);
+  TextTable fields{.header = {}, .rows = {}, .left = 3};
+  for (const Json& field : items[0]["fields"]) {
+    fields.rows.push_back({"  " + field["name"].get<std::string>(), field["default"].get<std::string>(),
+                           field["doc"].get<std::string>()});
   }
+  return as_text(names) + as_text(fields);
 }
 
 int list(const ListOptions& options) {
   const Spec spec = options.name.empty() ? Spec{} : parse_spec(options.name);
-  const Json items = contents(options.kind, spec);
   std::vector<std::string> names;
-  bool found = options.name.empty();
-  for (const Json& item : items) {
-    const auto name = item["name"].get<std::string>();
-    names.push_back(name);
-    if (!options.name.empty() && spec.name != name) continue;
-    found = true;
-    if (options.json) {
-      fmt::print("{}\n", item.dump());
-    } else if (options.name.empty()) {
-      print_line(item);
-    } else {
-      print_fields(item);
-    }
+  Json chosen = Json::array();
+  for (const Json& item : contents(options.kind, spec)) {
+    names.push_back(item["name"].get<std::string>());
+    if (options.name.empty() || spec.name == names.back()) chosen.push_back(item);
   }
-  if (!found) throw unknown_name(options.kind.substr(0, options.kind.size() - 1), spec.name, names);
+  if (chosen.empty()) throw unknown_name(options.kind.substr(0, options.kind.size() - 1), spec.name, names);
+  if (!options.json) fmt::print("{}", list_text(chosen, !options.name.empty()));
+  for (const Json& item : chosen) {
+    if (options.json) fmt::print("{}\n", item.dump());
+  }
   return 0;
 }
 
@@ -109,7 +107,7 @@ std::function<int()> add_list(CLI::App& app) {
   command->add_option("kind", options->kind, "agents, environments, flows or targets")->required();
   command->add_option("name", options->name,
                       "one of them, NAME[:PRESET]: what it is, with its fields and their values where it has some");
-  command->add_flag("--json", options->json, "one JSON object a line");
+  command->add_flag("--json", options->json, "one JSON object per line");
   command->footer("Example:\n  pits list agents\n  pits list agents pi-ts:released");
   return [options] { return list(*options); };
 }

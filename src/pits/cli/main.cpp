@@ -1,33 +1,25 @@
-// The program: parses, runs one subcommand, and turns errors into one line on stderr and the documented exit code.
+// The program: parses the command line, runs one subcommand, and turns errors into one line on stderr and the
+// documented exit code.
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <system_error>
 
 #include "pits/cli/commands.h"
 #include "pits/cli/device.h"
+#include "pits/cli/terminal.h"
 #include "pits/cli/usage.h"
 #include "pits/core/error.h"
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 #include "pits/version.h"
 
 namespace {
 
-void force_wanted_simd_target() {
-  const char* target = std::getenv("PITS_SIMD");
-  if (target == nullptr) return;
-  try {
-    pits::force_simd_target(target);
-  } catch (const pits::Error& e) {
-    throw pits::bad_input("PITS_SIMD: {}", e.what());
-  }
-}
-
-// Results that did not reach a full disk or a closed pipe are a failure, found when the buffer is full or at the end.
+// Results that could not be written (a full disk, a closed stdout) are a failure, found when the buffer is full or at
+// the end.
 int flushed(const std::function<int()>& command) {
   std::string reason;
   try {
@@ -60,6 +52,7 @@ int run_command(int argc, char** argv, pits::Executor& executor) {
       {"list", pits::cli::add_list(app)},
       {"report", pits::cli::add_report(app)},
       {"data", pits::cli::add_data(app)},
+      {"log", pits::cli::add_log(app)},
       {"bench", pits::cli::add_bench(app)}};
   try {
     app.parse(argc, argv);
@@ -67,7 +60,7 @@ int run_command(int argc, char** argv, pits::Executor& executor) {
     if (e.get_exit_code() == 0) return executor.leads() ? app.exit(e) : 0;  // --help, --version
     throw pits::bad_usage("{}", pits::cli::explain(app, e));
   }
-  force_wanted_simd_target();
+  pits::force_simd_target_of_environment();
   for (const auto& [name, action] : commands) {
     if (!app.got_subcommand(name)) continue;
     const bool for_many_ranks = name == "run" || name == "reproduce";
@@ -77,26 +70,27 @@ int run_command(int argc, char** argv, pits::Executor& executor) {
   return 2;
 }
 
-int say(const pits::Ending& ending) {
-  if (!ending.message.empty()) fmt::print(stderr, "pits: {}\n", ending.message);
-  return ending.exit_code;
+int say(const pits::ExitStatus& status) {
+  if (!status.message.empty()) pits::cli::note("pits: {}\n", status.message);
+  return status.exit_code;
 }
 
-pits::Ending ending_of(int argc, char** argv, pits::Executor& executor) {
+pits::ExitStatus status_of(int argc, char** argv, pits::Executor& executor) {
   try {
     return {.exit_code = flushed([&] { return run_command(argc, argv, executor); })};
   } catch (...) {
-    return pits::ending_of_current_exception();
+    return pits::status_of_current_exception();
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  pits::cli::open_standard_streams();
   try {
-    const auto executor = pits::cli::make_executor_with_card();
-    return say(executor->end(ending_of(argc, argv, *executor)));
+    const auto executor = pits::cli::make_executor_with_gpu();
+    return say(executor->end(status_of(argc, argv, *executor)));
   } catch (...) {
-    return say(pits::ending_of_current_exception());
+    return say(pits::status_of_current_exception());
   }
 }

@@ -1,12 +1,14 @@
 // pits reproduce: every table and figure of the paper, our numbers beside the paper's.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "pits/cli/commands.h"
 #include "pits/cli/device.h"
 #include "pits/cli/execute.h"
-#include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
-#include "pits/core/machine.h"
+#include "pits/experiment/paper/reproduction_manifest.h"
 #include "pits/report/figures.h"
 #include "pits/report/reproduction_report.h"
 
@@ -17,17 +19,13 @@ constexpr std::int64_t paper_realizations = 50;
 constexpr std::int64_t quick_realizations = 3;
 
 struct ReproduceOptions {
-  std::string out, data_dir;
-  std::vector<std::string> only;
-  std::optional<std::int64_t> realizations;
-  std::int64_t steps = 2000;
-  std::int64_t seed = 0;
-  std::int64_t threads = 0;
-  DeviceOptions device;
+  PlanOptions plan{};
+  std::vector<std::string> only{};
   bool quick = false;
-  bool resume = false;
-  bool json = false;
 };
+
+// The experiment that every section starts from.
+ExperimentConfig defaults() { return {.realizations = paper_realizations}; }
 
 std::vector<std::string> names_in(const std::vector<std::string>& words) {
   std::vector<std::string> names;
@@ -49,43 +47,28 @@ struct Work {
 };
 
 // All plans are made before anything is written, so that a damaged file is found at once.
-std::vector<Work> make_plans(std::vector<Section> sections, const ReproduceConfig& config) {
+std::vector<Work> make_plans(std::vector<Section> sections, const ExperimentConfig& config) {
   std::vector<Work> list;
   for (Section& section : sections) {
-    auto plan = std::make_unique<Plan>(section_config(section, config));
+    auto plan = std::make_unique<Plan>(plan_on_device(section_config(section, config)));
     list.push_back({.section = std::move(section), .plan = std::move(plan)});
   }
   return list;
 }
 
-void open_directories(std::vector<Work>& list, const ReproduceOptions& options, const nlohmann::ordered_json& origin) {
-  if (!options.resume && std::filesystem::exists(std::filesystem::path(options.out) / "reproduction.json")) {
+void open_directories(std::vector<Work>& list, const PlanOptions& options, const Words& words) {
+  const std::filesystem::path out = options.out;
+  if (!options.resume && std::filesystem::exists(out / "reproduction.json")) {
     throw bad_input("'{}' already holds a reproduction; --resume goes on with it or adds to it", options.out);
   }
-  if (std::filesystem::exists(std::filesystem::path(options.out) / "run.json")) {
+  if (std::filesystem::exists(out / "run.json")) {
     throw bad_input("'{}' holds a run of pits run; choose another --out", options.out);
   }
-  for (Work& work : list) {
-    const std::filesystem::path path = std::filesystem::path(options.out) / work.section.id;
-    work.directory = options.resume ? RunDirectory::resume(path, *work.plan, origin)
-                                    : RunDirectory::create(path, *work.plan, origin);
-  }
+  for (Work& work : list) work.directory = open_directory(out / work.section.id, options.resume, *work.plan, words);
 }
 
 void say_missing(const std::vector<MissingData>& missing) {
-  for (const MissingData& m : missing) fmt::print(stderr, "Leaving out {}: {}\n", m.environment, m.reason);
-}
-
-void run_all(Executor& executor, std::vector<Work>& list, int threads) {
-  std::size_t total = 0, finished = 0;
-  for (const Work& work : list) {
-    total += all_rounds(*work.plan);
-    finished += finished_rounds(*work.plan, *work.directory);
-  }
-  const ShownProgress progress(total, finished);
-  for (Work& work : list) {
-    executor.run(*work.plan, work.directory.get(), threads, stop_flag(), [&](std::size_t n) { progress.add(n); });
-  }
+  for (const MissingData& m : missing) note("Leaving out {}: {}\n", m.environment, m.reason);
 }
 
 // What this call ran, beside what DIR held before.
@@ -96,7 +79,7 @@ Reproduction finish(std::vector<Work> list, const std::vector<MissingData>& miss
     work.directory.reset();  // unlocked, to be read again
     sections.push_back(work.section);
   }
-  add_holdings(out, sections, missing);
+  add_to_manifest(out, sections, missing);
   Reproduction r = load_reproduction(out);
   write_reproduction(out, r);
   return r;
@@ -109,50 +92,46 @@ void draw_figures(const std::filesystem::path& out) {
     if (const auto browser = find_browser()) {
       const std::size_t count = export_figures(*browser, out / "report.html", out / "figures");
       const std::string where = std::filesystem::absolute(out / "figures").string();
-      if (count > 0)
-        fmt::print(stderr, "{} as SVG and PNG: {}\n", count == 1 ? "1 figure" : fmt::format("{} figures", count),
-                   where);
+      if (count > 0) note("{} as SVG and PNG: {}\n", count == 1 ? "1 figure" : fmt::format("{} figures", count), where);
     } else {
-      fmt::print(stderr, "No Chromium here: {}.\n", otherwise);
+      note("No Chromium here: {}.\n", otherwise);
     }
   } catch (const Error& e) {
-    fmt::print(stderr, "No files of the figures: {}; {}.\n", e.what(), otherwise);
+    note("No files of the figures: {}; {}.\n", e.what(), otherwise);
   }
 }
 
 int reproduce(const ReproduceOptions& options, const Words& words, Executor& executor) {
-  const int threads = checked_threads(options.threads);
-  const PlannedDevice device = planned_device(options.device);
-  const ReproduceConfig config{
-      .steps = options.steps,
-      .realizations = options.realizations.value_or(options.quick ? quick_realizations : paper_realizations),
-      .seed = options.seed,
-      .data_dir = options.data_dir,
-      .device = device.device,
-      .precision = device.precision};
+  const int threads = checked_threads(options.plan);
+  ExperimentConfig config = defaults();
+  if (options.quick) config.realizations = quick_realizations;
+  options.plan.fields.apply(fields(config));
   const std::vector<std::string> only = names_in(options.only);
   std::vector<Section> sections = select_sections(only);
-  const std::vector<MissingData> missing = drop_missing_data(sections, only, options.data_dir);
+  const std::vector<MissingData> missing = drop_missing_data(sections, only, config.data_dir);
   if (sections.empty()) throw bad_input("no data for any of the problems: {}", missing.front().reason);
   if (executor.leads()) say_missing(missing);
   std::vector<Work> list = make_plans(std::move(sections), config);
-  for (const Work& work : list) check_device(options.device, *work.plan);
-  watch_signals();
-  if (!executor.leads()) {
-    for (Work& work : list) executor.run(*work.plan, nullptr, threads, stop_flag(), {});
-    return 0;
-  }
-  open_directories(list, options, {{"command", shell_line(words)}, {"machine", machine_line()}});
+  if (executor.leads()) open_directories(list, options.plan, words);
+  std::vector<PlannedRun> runs;
+  for (const Work& work : list) runs.push_back({work.plan.get(), work.directory.get()});
   try {
-    run_all(executor, list, threads);
+    run_plans(executor, runs, threads);
   } catch (const Interrupted&) {
-    fmt::print(stderr, "interrupted; the same command with --resume goes on where this one stopped\n");
+    note("interrupted; the same command with --resume goes on where this one stopped\n");
     return 130;
   }
-  const Reproduction r = finish(std::move(list), missing, options.out);
-  draw_figures(options.out);
-  print_reproduction(r, options.out, options.json);
+  if (!executor.leads()) return 0;
+  const Reproduction r = finish(std::move(list), missing, options.plan.out);
+  draw_figures(options.plan.out);
+  print_reproduction(r, options.plan.out, options.plan.json);
   return 0;
+}
+
+// The sections say the rest: agents, problems, probes.
+bool is_open(const Field& field) {
+  constexpr std::array names = {"steps", "realizations", "seed", "device", "precision", "data_dir"};
+  return std::ranges::find(names, field.name) != names.end();
 }
 
 }  // namespace
@@ -160,22 +139,17 @@ int reproduce(const ReproduceOptions& options, const Words& words, Executor& exe
 std::function<int()> add_reproduce(CLI::App& app, const Words& words, Executor& executor) {
   auto* command = app.add_subcommand("reproduce", "Run the paper's benchmark: every table and figure on one page");
   auto options = std::make_shared<ReproduceOptions>();
-  add_text(*command, "--out", options->out, "directory for the page, tables, figures and runs")->required();
+  add_plan_options(*command, options->plan, "directory for the page, tables, figures and runs")->required();
   command->add_flag("--quick", options->quick, "3 realizations instead of 50: minutes instead of hours");
-  add_whole(*command, "--realizations", options->realizations, "independent repetitions R (default 50)");
   command
       ->add_option("--only", options->only,
                    "some of it: table, box, curves, ablation, linear, posterior, wheel, or problems such as statlog; "
                    "repeat, or separate by commas")
       ->allow_extra_args(false);
-  add_whole(*command, "--steps", options->steps, "rounds T (default 2000)");
-  add_whole(*command, "--seed", options->seed, "seed of every random draw (default 0)");
-  add_device_options(*command, options->device);
-  add_whole(*command, "--threads", options->threads,
-            "threads (default 0: all of the machine); under mpirun, of each rank");
-  add_text(*command, "--data-dir", options->data_dir, "where data files are looked for first, before $PITS_DATA");
-  command->add_flag("--resume", options->resume, "go on with what is in --out, or start it");
-  command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the tables");
+  ExperimentConfig config = defaults();
+  for (const Field& field : fields(config).list()) {
+    if (is_open(field)) options->plan.fields.add(*command, field);
+  }
   command->footer("Example:\n  pits reproduce --quick --only ablation --out runs/paper");
   return [options, words, &executor] { return reproduce(*options, words, executor); };
 }

@@ -7,7 +7,7 @@
 #include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/core/catalogue.h"
-#include "pits/core/files.h"
+#include "pits/core/io/files.h"
 #include "pits/report/sample_report.h"
 
 namespace pits::cli {
@@ -53,7 +53,7 @@ int sample(const SampleOptions& options, const Words& words) {
   const SampleResult result = run_sampling(config);
   write_file_atomically(page, sample_page(config, result, shell_line(words)));
   fmt::print("{}", options.json ? sample_json_lines(config, result) : sample_table(config, result));
-  fmt::print(options.json ? stderr : stdout, "Page: {}\n", std::filesystem::absolute(page).string());
+  announce("Page", page, options.json);
   return 0;
 }
 
@@ -70,7 +70,7 @@ std::function<int()> add_sample(CLI::App& app, const Words& words) {
   command->add_option("--set", options->set, "field=value of the flow or the optimiser; repeat for more")
       ->allow_extra_args(false);
   add_text(*command, "--out", options->out, "page to write (default pits-sample-TARGET-FLOW.html)");
-  command->add_flag("--json", options->json, "one JSON object a line on stdout instead of the table");
+  command->add_flag("--json", options->json, "one JSON object per line on stdout instead of the table");
   command->footer("Example:\n  pits sample --target banana --flow blob --particles 100");
   return [options, words] { return sample(*options, words); };
 }

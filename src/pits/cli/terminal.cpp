@@ -1,12 +1,13 @@
 #include "pits/cli/terminal.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
-#include "pits/experiment/executor.h"
+#include "pits/experiment/ranks/executor.h"
 
 namespace pits::cli {
 namespace {
@@ -25,6 +26,32 @@ std::string quoted(const std::string& word) {
 }
 
 }  // namespace
+
+// SIGPIPE would end the program: it is held back while writing, and then taken off the thread.
+void note_text(std::string_view text) {
+  sigset_t pipe, before;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+  constexpr timespec at_once{};
+  sigtimedwait(&pipe, nullptr, &at_once);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void announce(std::string_view what, const std::filesystem::path& file, bool json) {
+  const std::string line = fmt::format("{}: {}\n", what, std::filesystem::absolute(file).string());
+  json ? note_text(line) : fmt::print("{}", line);
+}
+
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    const bool is_open = ::fcntl(stream, F_GETFD) != -1;
+    // The lowest free descriptor is `stream`, as those below it are open.
+    if (!is_open && ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY) != stream) std::_Exit(1);
+  }
+}
 
 bool colour_on_stdout() {
   const char* no_color = std::getenv("NO_COLOR");
@@ -79,18 +106,16 @@ void Progress::show(std::size_t done) {
     if (now - last_shown_ < std::chrono::milliseconds(100) && done < total_) return;
     last_shown_ = now;
     const std::size_t filled = percent * 30 / 100;
-    fmt::print(stderr, "\r[{}{}] {:3}%  {} left ", std::string(filled, '#'), std::string(30 - filled, '.'), percent,
-               time_left(done));
-    std::fflush(stderr);
+    note("\r[{}{}] {:3}%  {} left ", std::string(filled, '#'), std::string(30 - filled, '.'), percent, time_left(done));
   } else if (percent / 10 > tenths_shown_ && Clock::now() - start_ > std::chrono::seconds(2)) {
     tenths_shown_ = percent / 10;
-    fmt::print(stderr, "{}% done, {} left\n", percent, time_left(done));
+    note("{}% done, {} left\n", percent, time_left(done));
   }
 }
 
 void Progress::finish() {
   const std::lock_guard lock(mutex_);
-  if (terminal_) fmt::print(stderr, "\r{:60}\r", "");
+  if (terminal_) note("\r{:60}\r", "");
 }
 
 }  // namespace pits::cli

@@ -1,13 +1,32 @@
-// What the terminal is and how a person sees progress. Results go to stdout, everything here to stderr.
+// The terminal: colour, signals, and what goes to stderr. Results go to stdout.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pits::cli {
+
+// Writes to stderr. Text that cannot be written (a full disk, a pipe without a reader) is dropped: no run ends for it.
+void note_text(std::string_view text);
+template <class... Args>
+void note(fmt::format_string<Args...> format, Args&&... args) {
+  note_text(fmt::format(format, std::forward<Args>(args)...));
+}
+
+// "Report: FILE" on stdout, or on stderr where stdout is lines of JSON.
+void announce(std::string_view what, const std::filesystem::path& file, bool json);
+
+// Opens those of the descriptors 0, 1 and 2 that are closed, so that no file of a run becomes one of them. Writing to
+// such a stdout still fails.
+void open_standard_streams();
 
 bool colour_on_stdout();  // a terminal, NO_COLOR is not set, and not under mpirun
 
@@ -18,7 +37,7 @@ std::string shell_line(const std::vector<std::string>& words);
 std::atomic<bool>& stop_flag();
 void watch_signals();
 
-// A bar with the time left on a terminal, a plain line every tenth elsewhere. Thread-safe.
+// On a terminal a bar with the time left, elsewhere one line per tenth of the work. Thread-safe.
 class Progress {
  public:
   Progress(std::size_t total_rounds, std::size_t done_before);

@@ -2,51 +2,68 @@
 
 #include <toml++/toml.h>
 
-#include "pits/core/files.h"
+#include <algorithm>
+
+#include "pits/cli/options.h"
+#include "pits/core/io/files.h"
 
 namespace pits::cli {
 namespace {
+
+constexpr std::size_t most_bytes = 1 << 20;
+constexpr std::size_t most_dots = 1000;
 
 class Reader {
  public:
   explicit Reader(std::filesystem::path file) : file_(std::move(file)) {}
 
-  void read(ExperimentConfig& config) const {
-    const toml::table table = parse();
-    for (const auto& [key, node] : table) {
-      const std::string name(key.str());
-      if (name == "agents") {
-        config.agents = strings(name, node);
-      } else if (name == "environments") {
-        config.environments = strings(name, node);
-      } else if (name == "steps") {
-        config.steps = whole(name, node);
-      } else if (name == "realizations") {
-        config.realizations = whole(name, node);
-      } else if (name == "seed") {
-        config.seed = whole(name, node);
-      } else if (name == "feedback") {
-        config.feedback = value_text(name, node);
-      } else if (name == "probe") {
-        config.probe = value_text(name, node);
-      } else if (name == "diagnostics") {
-        config.diagnostics = flag(name, node);
-      } else if (name == "set") {
-        assignments(name, "", node, config.set);
-      } else if (name == "set-env") {
-        assignments(name, "", node, config.set_env);
-      } else {
-        const Error unknown = unknown_name("key", name,
-                                           {"agents", "environments", "steps", "realizations", "seed", "feedback",
-                                            "probe", "diagnostics", "set", "set-env"});
-        throw bad_input("{}: {}", place(node), unknown.what());
+  std::vector<NamedExperiment> read() const {
+    const toml::table file = parse();
+    NamedExperiment common;
+    read(file, "run", common.config);
+    const toml::node* runs = file.get("run");
+    if (runs == nullptr) return {common};
+    if (!runs->is_array_of_tables()) throw bad_input("{}: run must be tables, [[run]]", place(*runs));
+    std::vector<NamedExperiment> list;
+    for (const toml::node& node : *runs->as_array()) {
+      const toml::table& table = *node.as_table();
+      NamedExperiment one{.name = name_of(table), .config = common.config};
+      if (std::ranges::find(list, one.name, &NamedExperiment::name) != list.end()) {
+        throw bad_input("{}: a run called '{}' is there already", place(node), one.name);
       }
+      if (table.contains("agents")) one.config.agents.clear();
+      if (table.contains("environments")) one.config.environments.clear();
+      read(table, "name", one.config);
+      list.push_back(std::move(one));
     }
+    return list;
   }
 
  private:
+  // All keys but `other` are fields.
+  void read(const toml::table& table, std::string_view other, ExperimentConfig& config) const {
+    Fields all = fields(config);
+    for (const auto& [key, node] : table) {
+      if (key.str() == other) continue;
+      const auto field = std::ranges::find(all.list(), std::string(key.str()), key_of);
+      if (field == all.list().end()) throw unknown_key(all, key.str(), node);
+      set(all, *field, node);
+    }
+  }
+
+  // It is the name of a directory, too.
+  std::string name_of(const toml::table& run) const {
+    const auto name = run["name"].value_exact<std::string>();
+    const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_'; };
+    if (!name || name->empty() || !std::ranges::all_of(*name, plain)) {
+      throw bad_input("{}: a run needs a name of letters, digits, - and _", place(run));
+    }
+    return *name;
+  }
+
   toml::table parse() const {
-    const std::string text = read_file(file_);
+    const std::string text = read_file(file_, most_bytes);
+    check_depth(text);
     try {
       return toml::parse(text, file_.string());
     } catch (const toml::parse_error& e) {
@@ -54,18 +71,50 @@ class Reader {
     }
   }
 
+  // The library calls itself for every part of a dotted key, so that a very long one would overflow the stack. A key or
+  // value lies between two of these characters.
+  void check_depth(std::string_view text) const {
+    std::size_t line = 1, dots = 0;
+    for (const char c : text) {
+      if (std::string_view("=,{}[]\n").find(c) != std::string_view::npos) dots = 0;
+      dots += c == '.' ? 1 : 0;
+      line += c == '\n' ? 1 : 0;
+      if (dots > most_dots) throw bad_input("{}:{}: a key of more than {} parts", file_.string(), line, most_dots);
+    }
+  }
+
+  Error unknown_key(const Fields& all, std::string_view key, const toml::node& node) const {
+    std::vector<std::string> known;
+    std::ranges::transform(all.list(), std::back_inserter(known), key_of);
+    return bad_input("{}: {}", place(node), unknown_name("key", key, known).what());
+  }
+
+  void set(Fields& all, const Field& field, const toml::node& node) const {
+    const std::string key = key_of(field);
+    if (field.type == FieldType::texts) {
+      for (const std::string& text : field.name.starts_with("set") ? assignments(key, node) : strings(key, node)) {
+        field.set(text);
+      }
+      return;
+    }
+    const std::string text = scalar_text(key, field.type, node);
+    try {
+      all.set(field.name, text);
+    } catch (const Error& e) {
+      throw bad_input("{}: {}", place(node), e.what());
+    }
+  }
+
   std::string place(const toml::node& node) const {
     return fmt::format("{}:{}", file_.string(), node.source().begin.line);
   }
 
-  std::int64_t whole(const std::string& key, const toml::node& node) const {
-    if (const auto value = node.value_exact<std::int64_t>()) return *value;
-    throw bad_input("{}: {} must be a whole number", place(node), key);
-  }
-
-  bool flag(const std::string& key, const toml::node& node) const {
-    if (const auto value = node.value_exact<bool>()) return *value;
-    throw bad_input("{}: {} must be true or false", place(node), key);
+  std::string scalar_text(const std::string& key, FieldType type, const toml::node& node) const {
+    if (type == FieldType::whole && !node.is_integer())
+      throw bad_input("{}: {} must be a whole number", place(node), key);
+    if (type == FieldType::flag && !node.is_boolean())
+      throw bad_input("{}: {} must be true or false", place(node), key);
+    return value_text(key, node);
   }
 
   std::vector<std::string> strings(const std::string& key, const toml::node& node) const {
@@ -95,17 +144,21 @@ class Reader {
   }
 
   // Tables become dotted names: [set.pi-ts] particles = 5 → "pi-ts.particles=5".
-  void assignments(const std::string& key, const std::string& prefix, const toml::node& node,
-                   std::vector<std::string>& out) const {
-    if (const toml::table* table = node.as_table()) {
-      for (const auto& [name, child] : *table) {
-        const std::string dotted = prefix.empty() ? std::string(name.str()) : prefix + "." + std::string(name.str());
-        assignments(key, dotted, child, out);
-      }
-    } else if (prefix.empty()) {
-      throw bad_input("{}: {} must be a table", place(node), key);
-    } else {
+  std::vector<std::string> assignments(const std::string& key, const toml::node& node) const {
+    if (!node.is_table()) throw bad_input("{}: {} must be a table", place(node), key);
+    std::vector<std::string> list;
+    add_assignments("", node, list);
+    return list;
+  }
+
+  void add_assignments(const std::string& prefix, const toml::node& node, std::vector<std::string>& out) const {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) {
       out.push_back(prefix + "=" + value_text(prefix, node));
+      return;
+    }
+    for (const auto& [name, child] : *table) {
+      add_assignments(prefix.empty() ? std::string(name.str()) : prefix + "." + std::string(name.str()), child, out);
     }
   }
 
@@ -114,6 +167,6 @@ class Reader {
 
 }  // namespace
 
-void read_toml(const std::filesystem::path& file, ExperimentConfig& config) { Reader(file).read(config); }
+std::vector<NamedExperiment> read_toml(const std::filesystem::path& file) { return Reader(file).read(); }
 
 }  // namespace pits::cli

@@ -9,6 +9,14 @@
 //   particles = 50
 //   [set-env.wheel]
 //   delta = 0.9
+//
+// Several experiments in one file are [[run]] tables, each with a name; what is above them holds for all:
+//
+//   agents = ["lin-ts", "uniform"]
+//   [[run]]
+//   name = "short"
+//   environments = ["linear"]
+//   steps = 200
 #pragma once
 
 #include <filesystem>
@@ -17,7 +25,12 @@
 
 namespace pits::cli {
 
-// Overwrites what the file names in `config`. Errors name file, line and key.
-void read_toml(const std::filesystem::path& file, ExperimentConfig& config);
+struct NamedExperiment {
+  std::string name{};  // empty: the only one
+  ExperimentConfig config{};
+};
+
+// At least one. Errors name file, line and key.
+std::vector<NamedExperiment> read_toml(const std::filesystem::path& file);
 
 }  // namespace pits::cli

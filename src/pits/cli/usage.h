@@ -1,4 +1,4 @@
-// A command line that does not parse, as one line that names the word at fault and what would be right.
+// Turns a parse error into one line that names the wrong word and says what would be right.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -24,7 +24,7 @@ struct Spec {
 };
 Spec parse_spec(std::string_view text);
 
-// "field=value" or, for `scoped` ones, "name.field=value".
+// The two sides of "field=value". With --set the left side may be "name.field".
 std::pair<std::string, std::string> parse_assignment(std::string_view text);
 
 // A config with its type erased: fields to set, and a maker.
@@ -56,18 +56,24 @@ Fields fields_of(Config& config) {
   return fields(config);
 }
 
-// An entry for a product `Made` that is constructed from (Config, Setup); `preset` gives the Config of a preset.
+// A recipe for a product `Made` that is constructed from (Config, Setup).
 template <class Product, class Setup, class Made, class Config>
-Entry<Product, Setup> make_entry(std::string name, std::string summary, std::vector<Preset> presets,
-                                 Config (*preset)(std::string_view)) {
+std::unique_ptr<Recipe<Product, Setup>> make_recipe(Config config) {
   struct TypedRecipe final : Recipe<Product, Setup> {
     explicit TypedRecipe(Config c) : config(std::move(c)) {}
     Fields fields() override { return fields_of(config); }
     std::unique_ptr<Product> make(const Setup& setup) const override { return std::make_unique<Made>(config, setup); }
     Config config;
   };
+  return std::make_unique<TypedRecipe>(std::move(config));
+}
+
+// `preset` gives the Config of a preset.
+template <class Product, class Setup, class Made, class Config>
+Entry<Product, Setup> make_entry(std::string name, std::string summary, std::vector<Preset> presets,
+                                 Config (*preset)(std::string_view)) {
   return {std::move(name), std::move(summary), std::move(presets),
-          [preset](std::string_view p) { return std::make_unique<TypedRecipe>(preset(p)); }};
+          [preset](std::string_view p) { return make_recipe<Product, Setup, Made>(preset(p)); }};
 }
 
 // For a product with one setting only.

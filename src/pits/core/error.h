@@ -1,5 +1,5 @@
-// The one exception of pits. The core never prints, never exits and never substitutes a default for a
-// failure: it throws this, and the command line turns the kind into an exit code.
+// The exception type of pits. The library never prints and never exits: it throws this, and the program turns the kind
+// into an exit code.
 #pragma once
 
 #include <fmt/format.h>

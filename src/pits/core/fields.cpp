@@ -57,6 +57,7 @@ std::string Range::describe() const {
 }
 
 void parse_value(std::string_view text, int& out) { out = parse_number<int>(text, "a whole number"); }
+void parse_value(std::string_view text, std::int64_t& out) { out = parse_number<std::int64_t>(text, "a whole number"); }
 void parse_value(std::string_view text, double& out) { out = parse_number<double>(text, "a number"); }
 void parse_value(std::string_view text, float& out) { out = parse_number<float>(text, "a number"); }
 void parse_value(std::string_view text, std::string& out) { out = std::string(text); }
@@ -68,19 +69,21 @@ void parse_value(std::string_view text, bool& out) {
   out = text == "true";
 }
 
-int parse_enum(std::string_view text, const std::vector<std::string>& names) {
+int parse_enum(std::string_view text, std::span<const char* const> names) {
   const auto found = std::ranges::find(names, text);
-  if (found == names.end()) throw unknown_name("value", text, names);
+  if (found == names.end()) throw unknown_name("value", text, {names.begin(), names.end()});
   return static_cast<int>(found - names.begin());
 }
 
 std::string format_value(int x) { return fmt::format("{}", x); }
+std::string format_value(std::int64_t x) { return fmt::format("{}", x); }
 std::string format_value(double x) { return fmt::format("{}", x); }
 std::string format_value(float x) { return fmt::format("{}", x); }
 std::string format_value(bool x) { return x ? "true" : "false"; }
 std::string format_value(const std::string& x) { return x; }
 std::string format_value(const std::vector<int>& x) { return format_list(x); }
 std::string format_value(const std::vector<double>& x) { return format_list(x); }
+std::string format_value(const std::vector<std::string>& x) { return fmt::format("{}", fmt::join(x, ", ")); }
 
 void check_value(double x, const Range& range) {
   if (range.admits(x)) return;
@@ -94,6 +97,12 @@ void check_values(const std::vector<double>& xs, const Range& range) {
 
 Fields&& Fields::merge(Fields&& other) && {
   std::ranges::move(other.list_, std::back_inserter(list_));
+  std::ranges::move(other.renamed_, std::back_inserter(renamed_));
+  return std::move(*this);
+}
+
+Fields&& Fields::renamed(std::string before, std::string now) && {
+  renamed_.emplace_back(std::move(before), std::move(now));
   return std::move(*this);
 }
 
@@ -102,6 +111,9 @@ bool Fields::has(std::string_view name) const { return std::ranges::find(list_, 
 void Fields::set(std::string_view name, std::string_view text) {
   const auto field = std::ranges::find(list_, name, &Field::name);
   if (field == list_.end()) {
+    for (const auto& [before, now] : renamed_) {
+      if (before == name) throw bad_input("the field '{}' is called '{}' now", before, now);
+    }
     std::vector<std::string> names;
     std::ranges::transform(list_, std::back_inserter(names), &Field::name);
     throw unknown_name("field", name, names);

@@ -2,6 +2,7 @@
 // an (M,P) matrix, contiguous, row i is particle i.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <new>
@@ -11,7 +12,7 @@
 
 namespace pits {
 
-// A view of rows × cols numbers that somebody else owns. Rows lie `stride` numbers apart: stride = cols for a whole
+// A view of rows × cols numbers that it does not own. Rows lie `stride` numbers apart: stride = cols for a whole
 // matrix, more for some of its columns.
 template <class T>
 class MatrixView {
@@ -150,5 +151,11 @@ class PaddedMatrix {
 // The block of particles, (M,P).
 using Particles = Matrix<float>;
 using ParticlesView = ConstMatrixView<float>;
+
+inline Particles copy_of(ParticlesView theta) {
+  Particles copy(theta.rows(), theta.cols());
+  std::copy(theta.flat().begin(), theta.flat().end(), copy.data());
+  return copy;
+}
 
 }  // namespace pits

@@ -23,16 +23,16 @@ void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body) {
 }
 
 namespace {
-thread_local int spread = 1;
+thread_local int inner = 1;
 }
 
-SpreadScope::SpreadScope(int threads) : before_(spread) {
-  if (threads < 1) throw bad_input("work is spread over at least 1 thread, not {}", threads);
-  spread = threads;
+InnerThreads::InnerThreads(int threads) : before_(inner) {
+  if (threads < 1) throw bad_input("an agent needs at least 1 thread, not {}", threads);
+  inner = threads;
 }
 
-SpreadScope::~SpreadScope() { spread = before_; }
+InnerThreads::~InnerThreads() { inner = before_; }
 
-int spread_threads() { return spread; }
+int inner_threads() { return inner; }
 
 }  // namespace pits

@@ -26,24 +26,24 @@ class ThreadScope {
 // for the loop's end takes up nothing from outside it.
 void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body);
 
-// How many threads the work of one agent may be spread over, for what the current thread does inside this scope. One
-// unless somebody says otherwise: many agents at a time are the better use of many threads.
-class SpreadScope {
+// How many threads the work of one agent may use, for what the current thread does inside this scope. One by default:
+// many agents at a time are the better use of many threads.
+class InnerThreads {
  public:
-  explicit SpreadScope(int threads);
-  ~SpreadScope();
-  SpreadScope(const SpreadScope&) = delete;
-  SpreadScope& operator=(const SpreadScope&) = delete;
+  explicit InnerThreads(int threads);
+  ~InnerThreads();
+  InnerThreads(const InnerThreads&) = delete;
+  InnerThreads& operator=(const InnerThreads&) = delete;
 
  private:
   int before_;
 };
-int spread_threads();
+int inner_threads();
 
-// n pieces of one agent's work: in order on this thread, or in parallel where a SpreadScope allows it.
+// n pieces of one agent's work: in order on this thread, or in parallel where an InnerThreads allows it.
 template <class Body>
-void spread_for(std::size_t n, const Body& body) {
-  if (n > 1 && spread_threads() > 1) return parallel_for(n, std::cref(body));
+void inner_for(std::size_t n, const Body& body) {
+  if (n > 1 && inner_threads() > 1) return parallel_for(n, std::cref(body));
   for (std::size_t i = 0; i < n; ++i) body(i);
 }
 

@@ -4,13 +4,8 @@
 
 #include <Random123/philox.h>
 
+#include "pits/core/host_device.h"
 #include "pits/core/random.h"
-
-#ifdef __CUDACC__
-#define PITS_HOST_DEVICE __host__ __device__
-#else
-#define PITS_HOST_DEVICE
-#endif
 
 namespace pits {
 

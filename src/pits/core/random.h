@@ -28,6 +28,8 @@ enum class Purpose : std::uint32_t {
   exploration,        // whether decision t is left to chance, and to which action
   last_layer,         // where particles' last layers stand in their posteriors after training k
   diagnostics,        // which observations a look at the particles' forces sees
+  observation_noise,  // with which noise each draw of the last layers sees observation t
+  new_action,         // what is drawn for an action that comes later
 };
 
 struct Address {

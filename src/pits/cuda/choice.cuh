@@ -6,7 +6,7 @@
 
 namespace pits::cuda {
 
-struct Choice {
+struct DecisionSettings {
   int initial_pulls;
   double floor, floor_decay;
 };
@@ -16,7 +16,7 @@ struct Beginning {
   int particle;  // its number
 };
 
-__device__ inline Beginning begin_decision(const Group& group, const Choice& choice, int g, int t) {
+__device__ inline Beginning begin_decision(const GroupView& group, const DecisionSettings& choice, int g, int t) {
   const int K = group.actions;
   if (t < static_cast<long long>(choice.initial_pulls) * K) return {t % K, 0};
   const Address address{.seed = group.seed,

@@ -1,8 +1,8 @@
-// G copies of a particle agent that step together on the card, each in its own realization of a problem.
+// G copies of a particle agent that step together on the GPU, each in its own realization of a problem.
 //
-// Rounds do not depend on what was played, so all of them are uploaded at once; then the card alone decides, looks up
-// rewards, samples the replay and moves the particles. The host starts one graph a training, and with exact last layers
-// two kernels a round.
+// Rounds do not depend on the actions, so all of them are uploaded at once. Then the GPU alone decides, gathers
+// rewards, samples minibatches and moves the particles. The host launches one graph per training, and, with exact last
+// layers, two kernels per round.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 #include <span>
 #include <vector>
 
-#include "pits/cuda/regression.h"
-#include "pits/cuda/units.h"
+#include "pits/cuda/last_layer/regression.h"
+#include "pits/cuda/last_layer/units.h"
 
 namespace pits::cuda {
 
 // What tests look at: the units of a group, and its regressions.
 struct UnitNumbers {
-  std::vector<RewardUnits> rewards;  // (G)
-  std::vector<float> gained;         // (G,T) in units
-  std::vector<float> contexts;       // (G,T,d) in units; empty: as they come
+  std::vector<RewardUnits> rewards;     // (G)
+  std::vector<float> rewards_received;  // (G,T) in units
+  std::vector<float> contexts;          // (G,T,d) in units; empty: as they come
 };
 struct LastLayerNumbers {
   std::vector<double> mean, deviation;   // (G,M,K,F)
@@ -27,7 +27,7 @@ struct LastLayerNumbers {
   std::vector<RegressionTotals> totals;  // (G,M,K)
 };
 
-// Memory of the card that a group takes.
+// Memory of the GPU that a group takes.
 std::size_t lockstep_bytes(const Settings& settings, std::size_t realizations, std::size_t rounds);
 
 class Lockstep {
@@ -75,12 +75,12 @@ class Lockstep {
  private:
   template <class Work>
   double timed(const Work& work);
-  struct Card;
-  std::unique_ptr<Card> card_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
-// Free memory of the card in use.
+// Free memory of the GPU in use.
 std::size_t free_bytes();
-void wait_for_card();
+void wait_for_gpu();
 
 }  // namespace pits::cuda

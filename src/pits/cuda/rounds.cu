@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pits/cuda/device_array.cuh"
+#include "pits/cuda/device/device_array.cuh"
 
 namespace pits::cuda {
 namespace {
@@ -11,7 +11,7 @@ constexpr int threads = 128;
 constexpr int warps = threads / 32;
 
 // One layer for one context: a warp takes an output at a time, its lanes the inputs. `in` has a 1 after the inputs.
-__device__ void evaluate_layer(const CardLayer& layer, const float* theta, const float* in, float* out) {
+__device__ void evaluate_layer(const LayerLayout& layer, const float* theta, const float* in, float* out) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   for (int o = warp; o < layer.outputs; o += warps) {
     const float* w = theta + layer.offset + static_cast<std::int64_t>(o) * layer.stride;
@@ -23,8 +23,8 @@ __device__ void evaluate_layer(const CardLayer& layer, const float* theta, const
 }
 
 // The action of highest value, the lowest index where several are equal. Values in shared memory, `buffer` (2, width).
-__device__ int best_action(const Group& group, const float* theta, const float* context, float* buffer, int width) {
-  const CardNetwork& network = group.network;
+__device__ int best_action(const GroupView& group, const float* theta, const float* context, float* buffer, int width) {
+  const NetworkLayout& network = group.network;
   const float* in = context;
   for (int l = 0; l < network.layers; ++l) {
     float* out = buffer + l % 2 * width;
@@ -45,7 +45,8 @@ __device__ int best_action(const Group& group, const float* theta, const float* 
 }
 
 // Blocks (round, realization).
-__global__ void __launch_bounds__(threads) play_kernel(const Group group, const Choice choice, int first, int width) {
+__global__ void __launch_bounds__(threads)
+    play_kernel(const GroupView group, const DecisionSettings choice, int first, int width) {
   extern __shared__ float buffer[];
   const int t = first + static_cast<int>(blockIdx.x), g = blockIdx.y;
   const std::size_t round = static_cast<std::size_t>(g) * group.rounds + t;
@@ -65,12 +66,12 @@ __device__ float uniform_float(const Address& address, std::int64_t q) {
 }
 
 // Blocks (parameters, particle, realization).
-__global__ void draw_kernel(const Group group, const CardParameter* parameters, std::int64_t count, std::int64_t draws,
-                            bool uniform_init) {
+__global__ void draw_kernel(const GroupView group, const ParameterLayout* parameters, std::int64_t count,
+                            std::int64_t draws, bool uniform_init) {
   const std::int64_t l = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (l >= count) return;
   const int i = blockIdx.y, g = blockIdx.z;
-  const CardParameter p = parameters[l];
+  const ParameterLayout p = parameters[l];
   const Address address{
       .seed = group.seed, .realization = group.realization[g], .purpose = Purpose::initial_particles, .step = 0};
   const std::int64_t q = i * draws + p.rank;
@@ -85,7 +86,7 @@ __global__ void draw_kernel(const Group group, const CardParameter* parameters, 
   group.theta[(static_cast<std::size_t>(g) * group.particles + i) * group.network.stride + p.at] = value;
 }
 
-int widest_layer(const CardNetwork& network) {
+int widest_layer(const NetworkLayout& network) {
   int width = 0;
   for (int l = 0; l < network.layers; ++l) width = std::max(width, network.layer[l].outputs);
   return width + 1;
@@ -93,7 +94,7 @@ int widest_layer(const CardNetwork& network) {
 
 }  // namespace
 
-void play_rounds(const Group& group, const Choice& choice, int first, int last, cudaStream_t stream) {
+void play_rounds(const GroupView& group, const DecisionSettings& choice, int first, int last, cudaStream_t stream) {
   if (first >= last) return;
   const int width = widest_layer(group.network);
   const dim3 grid(static_cast<unsigned>(last - first), static_cast<unsigned>(group.realizations));
@@ -104,7 +105,7 @@ void play_rounds(const Group& group, const Choice& choice, int first, int last, 
   check(cudaGetLastError(), "play");
 }
 
-void draw_particles(const Group& group, const CardParameter* parameters, std::int64_t count,
+void draw_particles(const GroupView& group, const ParameterLayout* parameters, std::int64_t count,
                     std::int64_t draws_per_particle, bool uniform_init, cudaStream_t stream) {
   const dim3 grid(blocks_for(static_cast<std::size_t>(count), threads), static_cast<unsigned>(group.particles),
                   static_cast<unsigned>(group.realizations));

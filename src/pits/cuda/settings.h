@@ -1,27 +1,27 @@
-// A particle agent in words that nvcc can compile: the numbers of a PiTsConfig, and how its particles lie on the card.
+// A particle agent as nvcc can compile it: the settings of a PiTsConfig, and the memory layout of its particles.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#ifdef __CUDACC__
-#define PITS_CARD_CALL __host__ __device__
-#else
-#define PITS_CARD_CALL
-#endif
+#include "pits/core/host_device.h"
+#include "pits/flow/flow_config.h"
+#include "pits/flow/optimizer_config.h"
+#include "pits/posterior/last_layer_config.h"
+#include "pits/posterior/likelihood_scale.h"
 
 namespace pits::cuda {
 
 constexpr int most_layers = 8;
-constexpr int most_particles = 46340;  // whose pairs an int can number
-constexpr int context_slack = 448;     // floats after the last context that kernels may read and ignore
-PITS_CARD_CALL constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
+constexpr int most_gpu_particles = 46340;  // whose pairs an int can number
+constexpr int context_slack = 448;         // floats after the last context that kernels may read and ignore
+PITS_HOST_DEVICE constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // Row o of a layer holds the weights of output o, then its bias, then zeros up to `stride`, a multiple of four: an
 // input that is always 1 makes the bias one more weight, and every row starts where 16 bytes can be loaded at once.
 // Rows of zeros follow up to `rows`, a multiple of four: products of such sizes are the fast ones.
-struct CardLayer {
+struct LayerLayout {
   int inputs;
   int outputs;
   int stride;
@@ -30,10 +30,10 @@ struct CardLayer {
   float prior_precision;  // of its weights and biases
 };
 
-// The parameters of a particle on the card: layer after layer, then log σ where the noise is learned.
-struct CardNetwork {
+// The parameters of a particle on the GPU: layer after layer, then log σ where the noise is learned.
+struct NetworkLayout {
   int layers = 0;
-  CardLayer layer[most_layers]{};
+  LayerLayout layer[most_layers]{};
   int noise_parameters = 0;  // 0, 1 or K
   std::int64_t noise_offset = 0;
   std::int64_t stride = 0;  // floats of a particle, a multiple of four; what is no parameter is 0 and stays so
@@ -41,79 +41,43 @@ struct CardNetwork {
   bool bernoulli = false;   // else Gaussian
 };
 
-// Where a parameter of the CPU's order lies on the card, and how it begins: centre + scale · draw number `rank` of the
+// Where a parameter of the CPU's order lies on the GPU, and how it begins: centre + scale · draw number `rank` of the
 // particle; no draw where rank is negative.
-struct CardParameter {
+struct ParameterLayout {
   std::int64_t at;
   std::int64_t rank;
   double centre;
   double scale;
 };
 
-enum class CardScaleRule { median, median_off_diagonal, fixed };
-struct CardScale {
-  CardScaleRule rule = CardScaleRule::median;
-  double value = 0.0;
-};
-
-enum class CardFlow { independent, svgd, blob, gfsd, dgf, dgf_released };
-enum class CardRule { sgd, adagrad, rmsprop, adam, sign };
-enum class CardLikelihood { data, minibatch, mean };
-
 // float32: products of tensor cores are split in three, so that they are those of float32. tf32: one product, with 10
 // bits of mantissa.
-enum class CardPrecision { float32, tf32 };
+enum class GpuPrecision { float32, tf32 };
 
-struct FlowSettings {
-  CardFlow kind = CardFlow::independent;
-  CardScale bandwidth{}, lambda{};
-  bool own_score = false;
-  bool blob_drive = false;
-  double entropy = 1.0;
-  double gamma = 1.0;
-  int inner_steps = 1;
+// Whether particles act on each other, and whether those of the earlier cloud act on them.
+PITS_HOST_DEVICE inline bool has_pairs(const FlowConfig& f) { return f.kind != FlowKind::ensemble; }
+PITS_HOST_DEVICE inline bool has_transport(const FlowConfig& f) {
+  return f.kind == FlowKind::dgf || f.kind == FlowKind::dgf_released;
+}
 
-  PITS_CARD_CALL bool pairs() const { return kind != CardFlow::independent; }
-  PITS_CARD_CALL bool transports() const { return kind == CardFlow::dgf || kind == CardFlow::dgf_released; }
-};
-
-struct RuleSettings {
-  CardRule rule = CardRule::sgd;
-  float momentum = 0.0F, second_moment = 0.0F, epsilon = 0.0F, first_square = 0.0F;
-};
-
-// The step sizes of training step k.
-struct StepSize {
-  float eta;              // Adam: with the correction of its mean
-  float root_correction;  // Adam's
-};
-
-// Consecutive features whose coefficients share a prior precision, as CoefficientGroup of posterior/evidence.h.
-struct PriorGroup {
-  int first, count;
-  double start, expected, weight, low, high;
-};
 constexpr int most_prior_groups = 3;
 constexpr int most_features = 2048;  // of exact last layers
 
 // Exact last layers (posterior/last_layers.h).
 struct LastLayerSettings {
+  LastLayerConfig config{};
   int features = 0;  // F: units, the context where it is a feature, 1; 0: the last layer is trained
   int units = 0;     // of the last hidden layer; linear: the context
   bool inputs = false;
   int groups = 0;
-  PriorGroup group[most_prior_groups]{};
-  double exploration = 0.0, disagreement = 1.0, noise_shape = 1.0, noise_scale = 1.0;
-  double margin = 0.0, doubt = 0.0, most_doubt = 0.0, doubt_weight = 0.0, own_weight = 0.0;
-  bool optimistic = false;
-  bool train_noise = false;
+  CoefficientGroup group[most_prior_groups]{};
 
-  PITS_CARD_CALL bool exact() const { return features > 0; }
+  PITS_HOST_DEVICE bool exact() const { return features > 0; }
 };
 
 struct Settings {
-  CardNetwork network{};
-  std::vector<CardParameter> parameters{};  // (P), in the CPU's order
+  NetworkLayout network{};
+  std::vector<ParameterLayout> parameters{};  // (P), in the CPU's order
   std::int64_t draws_per_particle = 0;
   bool uniform_init = false;
 
@@ -122,13 +86,13 @@ struct Settings {
   int actions = 0;       // K
   int batch = 0;         // B; 0: all observations kept
   int capacity = 0;      // observations kept; 0: all
-  CardLikelihood likelihood = CardLikelihood::data;
+  LikelihoodScale likelihood = LikelihoodScale::data;
   float noise_precision = 1.0F;  // 1/σ² where it is fixed
   float noise_centre = 0.0F;     // of log σ, with its prior's precision
   float noise_prior = 0.0F;
-  FlowSettings flow{};
-  RuleSettings rule{};
-  std::vector<StepSize> step_sizes{};  // of every training step to come
+  FlowConfig flow{};  // of kind ensemble where a particle is alone
+  OptimizerConfig optimizer{};
+  std::vector<StepFactors<float>> steps{};  // of every training step to come
 
   bool standardised = false;  // contexts and rewards, by what has arrived so far
   LastLayerSettings last_layer{};
@@ -139,12 +103,12 @@ struct Settings {
   double floor = 0.0;
   double floor_decay = 0.0;
   std::uint64_t seed = 0;
-  CardPrecision precision = CardPrecision::tf32;
+  GpuPrecision precision = GpuPrecision::tf32;
 
   bool trains() const { return train_steps > 0; }
   // S, sets of regressions of a realization: particles of a linear model have the same features, and so share one.
   int sets() const { return network.layers == 1 ? 1 : particles; }
-  int context_stride() const { return round_up(context_size + 1, 16); }  // floats of a context on the card
+  int context_stride() const { return round_up(context_size + 1, 16); }  // floats of a context on the GPU
   // Of the contexts of G realizations of T rounds.
   std::size_t context_floats(std::size_t G, std::size_t T) const {
     return G * T * static_cast<std::size_t>(context_stride()) + context_slack;

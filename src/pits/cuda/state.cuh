@@ -1,4 +1,4 @@
-// What the kernels share: the state of a group of G realizations on the card.
+// What the kernels share: the state of a group of G realizations on the GPU.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -7,19 +7,19 @@
 #include <cstdint>
 
 #include "pits/core/philox.h"
-#include "pits/cuda/units.h"
+#include "pits/cuda/last_layer/units.h"
 
 namespace pits::cuda {
 
-// Where a training stands. Written once a training; the kernels of its steps add their number to `first_step`.
+// Where a training stands. Written once per training; the kernels of its steps add their number to `first_step`.
 struct TrainingState {
   std::uint32_t first_step;  // training steps before this training
   std::uint32_t seen;        // observations so far
 };
 
-// A view of the group; all arrays are on the card.
-struct Group {
-  CardNetwork network;
+// A view of the group; all arrays are on the GPU.
+struct GroupView {
+  NetworkLayout network;
   int realizations;    // G
   int particles;       // M
   int rounds;          // T
@@ -27,7 +27,7 @@ struct Group {
   int context_stride;  // of a row of contexts: x, 1, zeros
   int actions;         // K
   int batch, capacity;
-  CardLikelihood likelihood;
+  LikelihoodScale likelihood;
   float noise_precision, noise_centre, noise_prior;
   const float* noise_precisions;  // (G,M) of the particles, or null: noise_precision of all
   std::uint64_t seed;
@@ -38,33 +38,33 @@ struct Group {
   const float* context_scale;        // (G,context_stride) powers of two, of every column
   const float* rewards;              // (G,T,K)
   const RewardUnits* reward_units;   // (G), or null: rewards are left as they come
-  std::int32_t* played;              // (G,T) the actions taken
-  float* gained;                     // (G,T) their rewards, in the networks' units
+  std::int32_t* actions_taken;       // (G,T) the actions taken
+  float* rewards_received;           // (G,T) their rewards, in the networks' units
   float* theta;                      // (G,M,network.stride)
   float* score;                      // (G,M,network.stride)
   const TrainingState* training;
 };
 
 // What an action pays in a round of realization g.
-__device__ inline void take_reward(const Group& group, int g, std::size_t round, int action) {
+__device__ inline void take_reward(const GroupView& group, int g, std::size_t round, int action) {
   const float reward = group.rewards[round * group.actions + action];
-  group.played[round] = action;
-  group.gained[round] = group.reward_units == nullptr ? reward : in_units(reward, group.reward_units[g]);
+  group.actions_taken[round] = action;
+  group.rewards_received[round] = group.reward_units == nullptr ? reward : in_units(reward, group.reward_units[g]);
 }
 
 // 1/σ² of a particle whose noise is no parameter.
-__device__ inline float fixed_precision(const Group& group, const float* theta) {
+__device__ inline float fixed_precision(const GroupView& group, const float* theta) {
   if (group.noise_precisions == nullptr) return group.noise_precision;
   return group.noise_precisions[(theta - group.theta) / group.network.stride];
 }
 
 // Observations that a training step may draw from.
-__device__ inline std::uint32_t kept(const Group& group, std::uint32_t seen) {
+__device__ inline std::uint32_t kept(const GroupView& group, std::uint32_t seen) {
   return group.capacity == 0 ? seen : min(seen, static_cast<std::uint32_t>(group.capacity));
 }
 
 // The round whose observation lies in a slot of the history: the oldest is overwritten.
-__device__ inline std::uint32_t round_of_slot(const Group& group, std::uint32_t seen, std::uint32_t slot) {
+__device__ inline std::uint32_t round_of_slot(const GroupView& group, std::uint32_t seen, std::uint32_t slot) {
   const auto capacity = static_cast<std::uint32_t>(group.capacity);
   if (capacity == 0 || seen <= capacity) return slot;
   const std::uint32_t last = seen - 1;
@@ -77,17 +77,17 @@ __device__ inline std::uint32_t index_below(std::uint32_t n, std::uint32_t word)
 }
 
 // What the likelihood of a minibatch of B is multiplied by.
-__device__ inline float likelihood_scale(const Group& group, std::uint32_t observations, std::uint32_t batch) {
+__device__ inline float likelihood_scale(const GroupView& group, std::uint32_t observations, std::uint32_t batch) {
   switch (group.likelihood) {
-    case CardLikelihood::data: return static_cast<float>(observations) / static_cast<float>(batch);
-    case CardLikelihood::minibatch: return 1.0F;
-    case CardLikelihood::mean: return 1.0F / static_cast<float>(batch);
+    case LikelihoodScale::data: return static_cast<float>(observations) / static_cast<float>(batch);
+    case LikelihoodScale::minibatch: return 1.0F;
+    case LikelihoodScale::mean: return 1.0F / static_cast<float>(batch);
   }
   return 1.0F;
 }
 
 // ∂ log p(r | m)/∂m for one observation, times the scale.
-__device__ inline float output_delta(const Group& group, float scale, float precision, float reward, float m) {
+__device__ inline float output_delta(const GroupView& group, float scale, float precision, float reward, float m) {
   if (group.network.bernoulli) return scale * (reward - 1.0F / (1.0F + expf(-m)));
   return scale * precision * (reward - m);
 }

@@ -1,15 +1,9 @@
-// The data sets that the benchmark's problems are made of: where they come from, and what their bytes must be.
+// The data sets of the benchmark, one row each: where its files come from, what their bytes must be, what their columns
+// hold, and how the problem is played.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "pits/data/bytes.h"
+#include "pits/core/matrix.h"
+#include "pits/data/table.h"
 
 namespace pits {
 
@@ -17,47 +11,53 @@ namespace pits {
 struct Content {
   std::string sha256;  // of the unpacked bytes
   std::uint64_t bytes;
-  std::string remark;  // what every table must say where this content is used; empty for the whole data set
+  std::string remark;  // what every table of results must say where this content is used; empty for the whole data set
 };
+
+// Accepts other contents than the listed ones. Throws an Error that names `where` they were read.
+using ContentCheck = void (*)(std::string_view where, ConstMatrixView<double> content);
 
 struct DataFile {
   std::string name;                     // as it is stored, unpacked: "covtype.data"
   std::vector<std::string> names = {};  // other names it may be found under: "mushroom.data"
-  std::vector<std::string> addresses;   // its public homes, tried in order; what lies there may be packed
+  std::vector<std::string> addresses;   // public addresses, tried in order; the file there may be packed
   std::vector<Content> contents;        // accepted contents, the whole data set first
-  bool by_shape = false;                // other contents too are accepted where check_jester passes
+  std::size_t skip_lines = 0;           // lines before the first row
+  ContentCheck check = nullptr;         // of a npy file: also accepts what passes this check
+};
+
+enum class FileFormat { csv, words, npy };  // words: fields between white space
+
+// `count` neighbouring columns of one kind.
+struct ColumnRun {
+  ColumnKind kind;
+  std::size_t count = 1;
+};
+
+// What the actions pay in a row.
+enum class RewardRule {
+  label,     // 1 for the row's class, 0 for every other action
+  columns,   // the numbers in the reward columns, one per action
+  linear,    // x·β_a plus noise; β is drawn once per realization
+  mushroom,  // not eating 0; eating an edible one 5, a poisonous one -35 or 5 with probability ½ each
 };
 
 struct DataSet {
   std::string name;
-  std::string summary;
+  std::string summary;       // of the data
+  std::string problem = {};  // of the bandit problem made of it
   std::vector<DataFile> files;
+  FileFormat format = FileFormat::csv;
+  std::vector<ColumnRun> columns = {};  // from left to right; a npy file needs none
+  bool drop_incomplete = false;         // leave out rows that have a '?'
+  RewardRule rewards = RewardRule::label;
+  std::size_t context_columns = 0;  // of a npy file: so many random columns are the context, the others the rewards
+  bool standardise = true;          // contexts to mean 0 and standard deviation 1, unless the user says otherwise
   std::string licence;
   std::string citation;
 };
 
 const std::vector<DataSet>& data_catalogue();
 const DataSet& find_data_set(std::string_view name);
-
-// Where data is looked for, in order: `data_dir` where it is not empty, $PITS_DATA, the cache. A `data_dir` or
-// $PITS_DATA that is not a directory is an Error.
-std::vector<std::filesystem::path> data_directories(const std::string& data_dir);
-// $XDG_CACHE_HOME/pits or ~/.cache/pits; empty where neither is set.
-std::filesystem::path data_cache();
-
-// The first place that has the file under one of its names, plain or with .gz, .xz, .zip or .Z behind.
-std::optional<std::filesystem::path> locate_data_file(const DataFile& file, const std::string& data_dir);
-// The same in one place only.
-std::optional<std::filesystem::path> locate_in(const std::filesystem::path& directory, const DataFile& file);
-// As locate_data_file, but not found is an Error that names the address and where to put the file.
-std::filesystem::path find_data_file(const DataSet& set, const DataFile& file, const std::string& data_dir);
-
-// The accepted content that `digest` is; anything else is an Error that names `where` it was read and the reason.
-Content verify_content(const DataFile& file, std::string_view where, const Digest& digest);
-
-// Reads the unpacked file through `sink` and verifies it. A damaged file is reported as such, also where `sink` meets
-// the damage first and throws an Error. Returns the content it is (the digest alone where it is not listed).
-Content read_data_file(const DataSet& set, const DataFile& file, const std::string& data_dir,
-                       const std::function<void(std::string_view)>& sink);
 
 }  // namespace pits

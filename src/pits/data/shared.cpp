@@ -11,7 +11,7 @@ struct Loaded {
   std::weak_ptr<const void> kept;
 };
 
-// What the process has loaded, by key.
+// The loaded objects of the process.
 std::shared_ptr<Loaded> slot_of(const std::string& key) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<Loaded>> slots;

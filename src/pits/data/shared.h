@@ -1,4 +1,4 @@
-// One copy of what was loaded, shared by everybody in the process who asks for it at the same time.
+// A cache of loaded objects: one copy per key in the process, shared by all its holders.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,8 @@
 
 namespace pits {
 
-// What `load` gives for `key`, loaded once however many threads ask, and kept as long as somebody holds it. The type
-// belongs to the key: the same key is always asked for with the same T. An exception of `load` reaches its caller, and
-// the next one tries again.
+// The object of `key`, loaded once for any number of threads and kept as long as somebody holds it. A key must always
+// be used with the same T. An exception of `load` reaches its caller, and the next caller tries again.
 std::shared_ptr<const void> shared_load(const std::string& key,
                                         const std::function<std::shared_ptr<const void>()>& load);
 

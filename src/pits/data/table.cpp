@@ -59,8 +59,8 @@ TableBuilder::TableBuilder(std::vector<ColumnKind> columns) : width_(columns.siz
   columns_ = static_cast<std::uint32_t>(numeric_.size());
 }
 
-// One-hot entries get provisional columns in the order in which their levels appear: the rows are kept once, and
-// finish() renames the columns in place.
+// One-hot entries get provisional columns in order of appearance, so that rows are stored once; finish() renames the
+// columns in place.
 void TableBuilder::add(std::span<const std::string_view> fields, const Place& place) {
   if (fields.size() != width_) throw place.wrong("{} fields, not {}", fields.size(), width_);
   for (std::size_t i = 0; i < numeric_.size(); ++i) {
@@ -86,6 +86,7 @@ Table TableBuilder::finish() && {
     const std::vector<std::uint32_t> ranks = c.levels.ranks();
     for (std::size_t code = 0; code < ranks.size(); ++code) to[c.provisional[code]] = next + ranks[code];
     next += static_cast<std::uint32_t>(ranks.size());
+    table_.one_hot.push_back({.column = c.column, .levels = ranks.size()});
   }
   table_.contexts.rename_columns(to);
   table_.contexts.set_width(columns_);

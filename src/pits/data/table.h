@@ -6,10 +6,16 @@
 
 #include <unordered_map>
 
+#include "pits/data/read/text_rows.h"
 #include "pits/data/rows.h"
-#include "pits/data/text_rows.h"
 
 namespace pits {
+
+// A categorical column of the data, which became one column per level.
+struct OneHot {
+  std::size_t column;
+  std::size_t levels;
+};
 
 struct Table {
   SparseRows contexts;
@@ -17,8 +23,9 @@ struct Table {
   std::vector<std::string> classes;   // sorted
   std::vector<double> rewards;        // (rows, reward_columns) of every action, where the data knows them
   std::size_t reward_columns = 0;
-  std::string sha256{};  // of the data it was made of
-  std::string remark{};  // what a table of results must say about it
+  std::vector<OneHot> one_hot{};  // the columns that became several
+  std::string sha256{};           // of the data it was made of
+  std::string remark{};           // what a table of results must say about it
 };
 
 enum class ColumnKind { dropped, numeric, categorical, label, reward };
@@ -47,7 +54,8 @@ class TableBuilder {
  public:
   explicit TableBuilder(std::vector<ColumnKind> columns);
 
-  // Throws where the width differs from the columns', a numeric column holds no number or there are too many levels.
+  // Throws where the width differs from the columns', a field of a numeric column is not a number, or there are too
+  // many levels.
   void add(std::span<const std::string_view> fields, const Place& place);
   Table finish() &&;
 

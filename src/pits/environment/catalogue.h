@@ -1,4 +1,4 @@
-// Every problem by name.
+// All problems by name.
 #pragma once
 
 #include "pits/core/catalogue.h"

@@ -39,8 +39,8 @@ Eigen::MatrixXd cholesky_root(const std::vector<double>& covariance, Eigen::Inde
   return cholesky.matrixL();
 }
 
-LinearConfig named_dimension(std::string_view preset, int actions, bool sparse) {
-  return {.dimension = preset == "d20" ? 20 : 10, .actions = actions, .sparse = sparse};
+LinearConfig named_dimension(std::string_view preset, int actions, Support support) {
+  return {.dimension = preset == "d20" ? 20 : 10, .actions = actions, .support = support};
 }
 
 }  // namespace
@@ -49,31 +49,26 @@ Fields fields(LinearConfig& c) {
   return Fields{}
       .add("dimension", c.dimension, "numbers in a context, d", between(1, 1e5))
       .add("actions", c.actions, "number of actions K", between(1, 1e5))
-      .merge(noise_fields(c.noise, c.noise_level, c.noise_growth))
+      .merge(fields(c.noise))
       .add("mean", c.mean, "mean of the contexts: 1 or d numbers")
       .add("covariance", c.covariance, "covariance of the contexts: 1 variance, d variances or d*d numbers");
 }
 
-LinearConfig linear_preset(std::string_view name) { return named_dimension(name, 8, false); }
-LinearConfig sparse_linear_preset(std::string_view name) { return named_dimension(name, 7, true); }
+LinearConfig linear_preset(std::string_view name) { return named_dimension(name, 8, Support::all); }
+LinearConfig sparse_linear_preset(std::string_view name) { return named_dimension(name, 7, Support::third); }
 
 Linear::Linear(const LinearConfig& config, const EnvironmentSetup& setup)
     : config_(checked(config)),
       setup_(setup),
       mean_(mean_vector(config.mean, config.dimension)),
       sd_(diagonal_root(config.covariance, config.dimension)),
-      root_(sd_.size() > 0 ? Eigen::MatrixXd() : cholesky_root(config.covariance, config.dimension)),
-      noise_{.unit = config.noise, .level = config.noise_level, .growth = config.noise_growth} {
+      root_(sd_.size() > 0 ? Eigen::MatrixXd() : cholesky_root(config.covariance, config.dimension)) {
   Stream stream({.seed = setup.seed, .realization = setup.realization, .purpose = Purpose::environment_setup});
-  beta_ = draw_coefficients(stream, config.dimension, config.actions, config.sparse);
+  beta_ = draw_coefficients(stream, config.dimension, config.actions, config.support);
 }
 
 void Linear::draw(std::size_t t, Round& round) const {
-  const auto step = static_cast<std::uint32_t>(t);
-  const auto stream_for = [&](Purpose purpose) {
-    return Stream({.seed = setup_.seed, .realization = setup_.realization, .purpose = purpose, .step = step});
-  };
-  Stream contexts = stream_for(Purpose::environment_context);
+  Stream contexts = round_stream(setup_, Purpose::environment_context, t);
   Eigen::VectorXd z(beta_.rows());
   for (double& value : z) value = contexts.normal();
   if (sd_.size() > 0) {
@@ -83,7 +78,7 @@ void Linear::draw(std::size_t t, Round& round) const {
   }
   const Eigen::VectorXf x = (mean_ + z).cast<float>();
   round.context.assign(x.begin(), x.end());
-  draw_linear_rewards(beta_, noise_, stream_for(Purpose::environment_reward), round);
+  draw_linear_rewards(beta_, config_.noise, round_stream(setup_, Purpose::environment_reward, t), round);
 }
 
 }  // namespace pits

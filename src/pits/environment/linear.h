@@ -6,12 +6,10 @@
 namespace pits {
 
 struct LinearConfig {
-  int dimension = 10;   // d
-  int actions = 8;      // K
-  bool sparse = false;  // only ⌊d/3⌋ random coordinates of each β_a are non-zero
-  NoiseUnit noise = NoiseUnit::sd;
-  double noise_level = 0.01;
-  NoiseGrowth noise_growth = NoiseGrowth::action;
+  int dimension = 10;              // d
+  int actions = 8;                 // K
+  Support support = Support::all;  // of each β_a
+  RewardNoise noise{};
   std::vector<double> mean = {0.0};        // μ: one number for all coordinates, or d
   std::vector<double> covariance = {1.0};  // Σ: one variance, d of them, or a d×d matrix row by row
 };
@@ -28,7 +26,7 @@ class Linear : public Environment {
   void draw(std::size_t t, Round& round) const override;
 
   const Eigen::MatrixXd& coefficients() const { return beta_; }  // (d,K), columns of norm 1
-  double noise_sd(std::size_t action) const { return noise_.sd(action); }
+  double noise_sd(std::size_t action) const { return config_.noise.sd(action); }
 
  private:
   LinearConfig config_;
@@ -36,7 +34,6 @@ class Linear : public Environment {
   Eigen::VectorXd mean_;
   Eigen::VectorXd sd_;    // where Σ is diagonal: its roots; empty otherwise
   Eigen::MatrixXd root_;  // else root·rootᵀ = Σ
-  RewardNoise noise_;
   Eigen::MatrixXd beta_;
 };
 

@@ -7,10 +7,10 @@
 namespace pits {
 namespace {
 
-Eigen::VectorXd draw_column(Stream& stream, Eigen::Index d, bool sparse) {
+Eigen::VectorXd draw_column(Stream& stream, Eigen::Index d, Support support) {
   std::vector<Eigen::Index> kept(static_cast<std::size_t>(d));
   std::iota(kept.begin(), kept.end(), Eigen::Index{0});
-  if (sparse) {
+  if (support == Support::third) {
     const auto count = static_cast<std::size_t>(std::max<Eigen::Index>(1, d / 3));
     for (std::size_t i = 0; i < count; ++i) {  // the first steps of a Fisher-Yates shuffle
       std::swap(kept[i], kept[i + stream.index(static_cast<std::uint32_t>(kept.size() - i))]);
@@ -24,30 +24,21 @@ Eigen::VectorXd draw_column(Stream& stream, Eigen::Index d, bool sparse) {
 
 }  // namespace
 
-const std::vector<std::string>& EnumNames<NoiseUnit>::names() {
-  static const std::vector<std::string> names = {"sd", "variance"};
-  return names;
-}
-const std::vector<std::string>& EnumNames<NoiseGrowth>::names() {
-  static const std::vector<std::string> names = {"action", "none"};
-  return names;
-}
-
 double RewardNoise::sd(std::size_t action) const {
   const double factor = growth == NoiseGrowth::action ? static_cast<double>(action) + 1.0 : 1.0;
   return unit == NoiseUnit::sd ? level * factor : std::sqrt(level * factor);
 }
 
-Fields noise_fields(NoiseUnit& unit, double& level, NoiseGrowth& growth) {
+Fields fields(RewardNoise& noise) {
   return Fields{}
-      .add("noise", unit, "what noise_level is: sd or variance")
-      .add("noise_level", level, "noise of action 1", at_least(0))
-      .add("noise_growth", growth, "action: level times a for action a = 1..K; none: the same for all");
+      .add("noise", noise.unit, "what noise_level is: sd or variance")
+      .add("noise_level", noise.level, "noise of action 1", at_least(0))
+      .add("noise_growth", noise.growth, "action: level times a for action a = 1..K; none: the same for all");
 }
 
-Eigen::MatrixXd draw_coefficients(Stream& stream, Eigen::Index d, Eigen::Index K, bool sparse) {
+Eigen::MatrixXd draw_coefficients(Stream& stream, Eigen::Index d, Eigen::Index K, Support support) {
   Eigen::MatrixXd beta(d, K);
-  for (Eigen::Index a = 0; a < K; ++a) beta.col(a) = draw_column(stream, d, sparse);
+  for (Eigen::Index a = 0; a < K; ++a) beta.col(a) = draw_column(stream, d, support);
   return beta;
 }
 

@@ -11,15 +11,11 @@ namespace pits {
 
 // What 0.01·a is for action a = 1..K: the noise's standard deviation (the authors' code) or its variance (their text).
 enum class NoiseUnit { sd, variance };
+template <>
+inline constexpr auto enum_names<NoiseUnit> = std::array{"sd", "variance"};
 enum class NoiseGrowth { action, none };  // level·a for action a, or the same level for all
 template <>
-struct EnumNames<NoiseUnit> {
-  static const std::vector<std::string>& names();
-};
-template <>
-struct EnumNames<NoiseGrowth> {
-  static const std::vector<std::string>& names();
-};
+inline constexpr auto enum_names<NoiseGrowth> = std::array{"action", "none"};
 
 struct RewardNoise {
   NoiseUnit unit = NoiseUnit::sd;
@@ -28,11 +24,12 @@ struct RewardNoise {
 
   double sd(std::size_t action) const;
 };
-// The three fields by the names that every problem gives them.
-Fields noise_fields(NoiseUnit& unit, double& level, NoiseGrowth& growth);
+Fields fields(RewardNoise& noise);  // noise, noise_level, noise_growth
 
-// (d,K): columns of U(−1,1) coordinates scaled to norm 1; sparse: only ⌊d/3⌋ random ones (at least 1) are not zero.
-Eigen::MatrixXd draw_coefficients(Stream& stream, Eigen::Index d, Eigen::Index K, bool sparse);
+enum class Support { all, third };  // coordinates that are not zero: all, or ⌊d/3⌋ random ones (at least 1)
+
+// (d,K): columns of U(−1,1) coordinates scaled to norm 1.
+Eigen::MatrixXd draw_coefficients(Stream& stream, Eigen::Index d, Eigen::Index K, Support support);
 
 // Fills the rewards of a round from its context.
 void draw_linear_rewards(const Eigen::MatrixXd& beta, const RewardNoise& noise, Stream stream, Round& round);

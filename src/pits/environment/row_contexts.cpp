@@ -5,6 +5,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "pits/core/interrupt.h"
+
 namespace pits {
 namespace {
 
@@ -12,18 +14,7 @@ constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-const std::vector<std::string>& EnumNames<Standardise>::names() {
-  static const std::vector<std::string> names = {"rows", "none"};
-  return names;
-}
-
-Fields fields(RowsConfig& c) {
-  return Fields{}
-      .add("standardise", c.standardise, "rows: mean 0 and std 1 over the rows of a realization; none: as they are")
-      .add("replace", c.replace, "draw rows with replacement, so that the problem has no end");
-}
-
-// Only what has moved is kept, so that memory goes with `count`, not with n.
+// Only what has moved is kept, so that memory grows with `count`, not with n.
 std::vector<std::uint32_t> draw_distinct(const Address& address, std::size_t n, std::size_t count) {
   Stream stream(address);
   std::unordered_map<std::uint32_t, std::uint32_t> moved;
@@ -34,6 +25,7 @@ std::vector<std::uint32_t> draw_distinct(const Address& address, std::size_t n, 
   std::vector<std::uint32_t> chosen;
   chosen.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
+    check_interrupt();
     const std::uint32_t j = i + stream.index(static_cast<std::uint32_t>(n) - i);
     chosen.push_back(at(j));
     moved[j] = at(i);
@@ -42,21 +34,19 @@ std::vector<std::uint32_t> draw_distinct(const Address& address, std::size_t n, 
 }
 
 RowContexts::RowContexts(const SparseRows& table, const RowsConfig& config, const EnvironmentSetup& setup,
-                         std::vector<std::uint32_t> columns)
+                         std::span<const std::uint32_t> columns)
     : table_(table), setup_(setup), replace_(config.replace), place_(table.width(), nowhere) {
-  if (columns.empty()) {
-    columns.resize(table.width());
-    std::iota(columns.begin(), columns.end(), 0U);
-  }
+  const std::size_t d = columns.empty() ? table.width() : columns.size();
+  if (columns.empty()) std::iota(place_.begin(), place_.end(), 0U);
   for (std::uint32_t i = 0; i < columns.size(); ++i) place_.at(columns[i]) = i;
   const std::size_t rounds = replace_ ? setup.steps : std::min(setup.steps, table.size());
   if (!replace_) {
     order_ = draw_distinct({setup.seed, setup.realization, Purpose::environment_setup}, table.size(), rounds);
   }
-  mean_.assign(columns.size(), 0.0);
-  sd_.assign(columns.size(), 1.0);
+  mean_.assign(d, 0.0);
+  sd_.assign(d, 1.0);
   if (config.standardise == Standardise::rows) measure(rounds);
-  zero_.resize(columns.size());
+  zero_.resize(d);
   for (std::size_t j = 0; j < zero_.size(); ++j) zero_[j] = static_cast<float>((0.0 - mean_[j]) / sd_[j]);
 }
 
@@ -64,8 +54,7 @@ std::size_t RowContexts::horizon() const { return replace_ ? std::numeric_limits
 
 std::size_t RowContexts::row(std::size_t t) const {
   if (!replace_) return order_.at(t);
-  Stream stream({setup_.seed, setup_.realization, Purpose::environment_context, static_cast<std::uint32_t>(t)});
-  return stream.index(static_cast<std::uint32_t>(table_.size()));
+  return round_stream(setup_, Purpose::environment_context, t).index(static_cast<std::uint32_t>(table_.size()));
 }
 
 template <class Visit>
@@ -91,6 +80,7 @@ void RowContexts::measure(std::size_t rounds) {
   };
   std::vector<Column> columns(mean_.size());
   for (std::size_t t = 0; t < rounds; ++t) {
+    check_interrupt();
     visit(row(t), [&](std::size_t j, float x) {
       Column& c = columns[j];
       c.low = c.entries == 0 ? x : std::min(c.low, x);
@@ -107,6 +97,7 @@ void RowContexts::measure(std::size_t rounds) {
     c.squares = static_cast<double>(rounds - c.entries) * mean_[j] * mean_[j];
   }
   for (std::size_t t = 0; t < rounds; ++t) {
+    check_interrupt();
     visit(row(t), [&](std::size_t j, float x) { columns[j].squares += (x - mean_[j]) * (x - mean_[j]); });
   }
   for (std::size_t j = 0; j < columns.size(); ++j) {

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "pits/core/random.h"
-
 namespace pits {
 namespace {
 
@@ -24,8 +22,7 @@ Fields fields(WheelConfig& c) {
 }
 
 void Wheel::draw(std::size_t t, Round& round) const {
-  const auto step = static_cast<std::uint32_t>(t);
-  Stream contexts({setup_.seed, setup_.realization, Purpose::environment_context, step});
+  Stream contexts = round_stream(setup_, Purpose::environment_context, t);
   const double radius = std::sqrt(contexts.uniform());
   const double angle = 2.0 * std::numbers::pi * contexts.uniform();
   const auto x1 = static_cast<float>(radius * std::cos(angle));
@@ -38,7 +35,7 @@ void Wheel::draw(std::size_t t, Round& round) const {
   const std::size_t paying = quadrant_arm(x1, x2);
   if (on_rim) round.mean_rewards[paying] = c.rim_mean;
 
-  Stream noise({setup_.seed, setup_.realization, Purpose::environment_reward, step});
+  Stream noise = round_stream(setup_, Purpose::environment_reward, t);
   round.rewards.resize(actions());
   for (std::size_t a = 0; a < actions(); ++a) {
     const double sd = on_rim && a == paying ? c.rim_sd : c.inner_sd;

@@ -1,4 +1,4 @@
-// Where two resolved configs part.
+// The first difference between two resolved configs.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -6,7 +6,7 @@ namespace pits {
 
 std::string in_own_words(const nlohmann::json::exception& error) {
   if (const auto* unread = dynamic_cast<const nlohmann::json::parse_error*>(&error)) {
-    return fmt::format("it is no JSON at byte {}", unread->byte);
+    return fmt::format("it is not valid JSON at byte {}", unread->byte);
   }
   const std::string text = error.what();  // "[json.exception.out_of_range.403] key 'curve' not found"
   const std::size_t end = text.find("] ");

@@ -6,7 +6,7 @@
 
 namespace pits {
 
-// "it is no JSON at byte 17", or "a part is missing or of the wrong kind (key 'curve' not found)".
+// "it is not valid JSON at byte 17", or "a part is missing or of the wrong kind (key 'curve' not found)".
 std::string in_own_words(const nlohmann::json::exception& error);
 
 }  // namespace pits

@@ -6,14 +6,11 @@
 #include <cmath>
 
 #include "pits/core/error.h"
-#include "pits/experiment/health_probe.h"
-#include "pits/experiment/spaced_rounds.h"
 
 namespace pits {
 namespace {
 
 constexpr std::size_t curve_points = 200;
-constexpr std::size_t probe_points = 20;
 constexpr std::size_t rounds_between_calls = 50;
 
 double thread_cpu_seconds() {
@@ -26,7 +23,7 @@ double thread_cpu_seconds() {
 class Stopwatch {
  public:
   double seconds() const { return thread_cpu_seconds() - start_; }
-  // Does something that is not counted.
+  // Does work that is not counted.
   template <class Work>
   void without(const Work& work) {
     const double before = thread_cpu_seconds();
@@ -38,22 +35,63 @@ class Stopwatch {
   double start_ = thread_cpu_seconds();
 };
 
-// What is learned of a round.
-void reveal(const Round& round, DecisionId id, Action played, Revealed feedback, std::vector<Feedback>& events) {
-  const bool all = feedback == Revealed::all;
-  const auto end = all ? static_cast<Action>(round.rewards.size()) : played + 1;
-  events.clear();
-  for (Action a = all ? 0 : played; a < end; ++a) {
-    events.push_back({.x = round.context, .action = a, .reward = static_cast<float>(round.rewards[a]), .id = id});
+struct Played {
+  Round round;
+  Action action = 0;
+};
+
+// The rounds whose rewards are outstanding, and the one being played: a ring of delay + batch rounds.
+class Outstanding {
+ public:
+  Outstanding(RewardTiming timing, std::size_t rounds, FeedbackKind feedback)
+      : delay_(static_cast<std::size_t>(timing.delay)),
+        batch_(static_cast<std::size_t>(timing.batch)),
+        feedback_(feedback),
+        ring_(std::min(rounds, delay_ + batch_)) {}
+
+  Played& at(std::size_t t) { return ring_[t % ring_.size()]; }
+
+  // The events to be learned after the decision of round t: none, or those of a batch of rounds.
+  std::span<const Feedback> due(std::size_t t) {
+    events_.clear();
+    if (t < learned_ + delay_ + batch_ - 1) return {};
+    for (const std::size_t end = learned_ + batch_; learned_ < end; ++learned_) add_events(learned_);
+    return events_;
+  }
+
+ private:
+  void add_events(std::size_t t) {
+    const auto& [round, played] = at(t);
+    for (Action a = 0; a < round.rewards.size(); ++a) {
+      if (feedback_ == FeedbackKind::all ? !round.admits(a) : a != played) continue;
+      events_.push_back({.x = round.context, .action = a, .reward = static_cast<float>(round.rewards[a]), .id = t});
+    }
+  }
+
+  std::size_t delay_, batch_;
+  FeedbackKind feedback_;
+  std::vector<Played> ring_;
+  std::size_t learned_ = 0;  // rounds
+  std::vector<Feedback> events_;
+};
+
+// Calls `observe` with the events of each round.
+template <class Observe>
+void for_each_round(std::span<const Feedback> events, const Observe& observe) {
+  while (!events.empty()) {
+    const auto next = std::ranges::find_if(events, [&](const Feedback& e) { return e.id != events.front().id; });
+    const auto count = static_cast<std::size_t>(next - events.begin());
+    observe(events.first(count));
+    events = events.subspan(count);
   }
 }
 
-}  // namespace
-
-const std::vector<std::string>& EnumNames<Revealed>::names() {
-  static const std::vector<std::string> names = {"played", "all"};
-  return names;
+Action allowed(Action action, const Round& round) {
+  if (!round.admits(action)) throw failed("the agent played action {}, which is not allowed in this round", action);
+  return action;
 }
+
+}  // namespace
 
 std::vector<std::size_t> curve_rounds(std::size_t rounds) {
   const std::size_t points = std::min(rounds, curve_points);
@@ -62,43 +100,38 @@ std::vector<std::size_t> curve_rounds(std::size_t rounds) {
   return at;
 }
 
-std::vector<std::size_t> probe_rounds(std::size_t rounds) { return spaced_rounds(rounds, 20, probe_points); }
-
 Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done,
-                      const Observers& observers, Revealed feedback) {
+                      std::span<const std::unique_ptr<Observer>> observers, FeedbackKind feedback, RegretOf regret) {
   Trajectory path;
   path.rounds = std::min(steps, environment.horizon());
+  if (path.rounds == 0) throw bad_input("the environment has no rounds");
   path.pulls.resize(environment.actions());
   const std::vector<std::size_t> recorded = curve_rounds(path.rounds);
-  const auto& [probe, health] = observers;
-  const std::vector<std::size_t> probed = probe == nullptr ? std::vector<std::size_t>{} : probe_rounds(path.rounds);
-  Round round;
-  std::vector<Feedback> events;
+  Outstanding outstanding(environment.timing(), path.rounds, feedback);
   for (std::size_t t = 0; t < path.rounds; ++t) {
+    auto& [round, action] = outstanding.at(t);
     environment.draw(t, round);
     Stopwatch stopwatch;
-    const Decision decision = agent.choose({.x = round.context, .id = t});
-    reveal(round, t, decision.action, feedback, events);
-    if (health != nullptr) stopwatch.without([&] { health->before_learning(events); });
+    action = agent.choose({.x = round.context, .actions = {.allowed = round.allowed}, .id = t}).action;
+    const std::span<const Feedback> events = outstanding.due(t);
+    for (const auto& observer : observers) {
+      stopwatch.without([&] { for_each_round(events, [&](auto one) { observer->before_learning(one); }); });
+    }
     agent.learn(events);
     path.seconds += stopwatch.seconds();
 
-    if (health != nullptr) health->after_learning(round.context);
-    if (probe != nullptr) {
-      for (const Feedback& event : events) probe->observe(event);
-      if (t + 1 == probed[path.readings.size()]) path.readings.push_back(probe->measure(agent));
-    }
-
-    path.regret += round.best_mean() - round.rewards[decision.action];
-    path.uniform_regret += round.best_mean() - round.even_reward();
-    ++path.pulls[decision.action];
+    for (const auto& observer : observers) for_each_round(events, [&](auto one) { observer->after_learning(one); });
+    const std::vector<double>& paid = regret == RegretOf::means ? round.mean_rewards : round.rewards;
+    path.regret += round.best_mean() - paid[allowed(action, round)];
+    path.uniform_regret += round.best_mean() - round.even(paid);
+    ++path.pulls[action];
     if (t + 1 == recorded[path.curve.size()]) path.curve.push_back(path.regret);
     if ((t + 1) % rounds_between_calls == 0) done(rounds_between_calls);
   }
   if (!std::isfinite(path.regret) || !std::isfinite(path.uniform_regret)) {
     throw bad_input("the regret is not finite: the rewards are too large");
   }
-  if (health != nullptr) path.health = health->health();
+  for (const auto& observer : observers) path.observed.update(observer->finish());
   done(path.rounds % rounds_between_calls);
   return path;
 }

@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <set>
 
-#include "pits/core/kernels.h"
-#include "pits/experiment/health_probe.h"
+#include "pits/core/simd/kernels.h"
 #include "pits/experiment/json_words.h"
-#include "pits/experiment/posterior_probe.h"
 #include "pits/revision.h"
 #include "pits/version.h"
 
 namespace pits {
 namespace {
-
-std::size_t positive(std::int64_t value, std::string_view name, std::int64_t limit) {
-  if (value < 1 || value > limit) throw bad_input("{} must be at least 1 and at most {}, not {}", name, limit, value);
-  return static_cast<std::size_t>(value);
-}
 
 // Applies text "name.field=value" or "field=value" to the things that have the field; at least one must.
 template <class Named>
@@ -47,12 +40,6 @@ void assign(std::vector<Named>& things, std::string_view text, std::string_view 
   if (!name.empty()) throw unknown_name(fmt::format("{} in '{}'", what, text), name, {names.begin(), names.end()});
   throw unknown_name(fmt::format("field of an {} in '{}':", what, text), field,
                      {field_names.begin(), field_names.end()});
-}
-
-Revealed revealed(const std::string& text) {
-  Revealed feedback{};
-  Fields{}.add("feedback", feedback, "").set("feedback", text);
-  return feedback;
 }
 
 void check_distinct(const std::vector<std::string>& specs, std::string_view what) {
@@ -107,10 +94,18 @@ void restore_fields(std::vector<Named>& things, const nlohmann::ordered_json& li
   }
 }
 
-std::vector<std::string> labels_in(const nlohmann::ordered_json& list) {
-  std::vector<std::string> names;
-  for (const auto& item : list) names.push_back(item.at("label").get<std::string>());
-  return names;
+bool is_text(const Field& field) { return field.type == FieldType::choice || field.type == FieldType::text; }
+
+nlohmann::ordered_json value_of(const Field& field) {
+  return is_text(field) ? nlohmann::ordered_json(field.get()) : nlohmann::ordered_json::parse(field.get());
+}
+
+// The inverse; agents and environments by their labels.
+void restore(Fields& list, const Field& field, const nlohmann::ordered_json& value) {
+  if (field.type != FieldType::texts) {
+    return list.set(field.name, is_text(field) ? value.get<std::string>() : value.dump());
+  }
+  for (const auto& item : value) field.set(item.at("label").get<std::string>());
 }
 
 template <class Named>
@@ -127,23 +122,20 @@ Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues) : Plan(
 }
 
 Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues, Untried)
-    : steps_(positive(config.steps, "steps", 4'000'000'000)),
-      realizations_(positive(config.realizations, "realizations", 1'000'000)),
-      seed_(static_cast<std::uint64_t>(config.seed)),
-      feedback_(revealed(config.feedback)),
-      probe_(config.probe),
-      diagnostics_(config.diagnostics),
-      data_dir_(config.data_dir),
-      device_(config.device),
-      precision_(config.precision) {
-  if (!probe_.empty() && probe_ != "posterior") throw unknown_name("probe", probe_, {"posterior"});
-  if (config.seed < 0) throw bad_input("seed must be at least 0, not {}", config.seed);
+    : config_(checked(config)), diagnostics_(asked_diagnostics(config.probe, config.diagnostics)) {
+  if (config.device != Device::cuda) {
+    config_.device = Device::cpu;
+    config_.precision = {};
+  }
   if (config.agents.empty()) throw bad_input("no agent given: --agent NAME; 'pits list agents' shows them");
   if (config.environments.empty())
     throw bad_input("no environment given: --env NAME; 'pits list environments' shows them");
   for (const auto* texts : {&config.agents, &config.environments, &config.set, &config.set_env}) check_utf8(*texts);
   check_distinct(config.agents, "agent");
   check_distinct(config.environments, "environment");
+  if (!config.compare.empty() && std::ranges::find(config.agents, config.compare) == config.agents.end()) {
+    throw unknown_name("agent to compare with", config.compare, config.agents);
+  }
   for (const std::string& text : config.agents) {
     const Spec spec = parse_spec(text);
     agents_.push_back({spec, find_recipe(catalogues.agents, "agent", spec)});
@@ -158,17 +150,13 @@ Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues, Untried
 
 Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
   try {
-    Plan plan({.agents = labels_in(resolved.at("agents")),
-               .environments = labels_in(resolved.at("environments")),
-               .steps = resolved.at("steps").get<std::int64_t>(),
-               .realizations = resolved.at("realizations").get<std::int64_t>(),
-               .seed = resolved.at("seed").get<std::int64_t>(),
-               .feedback = resolved.value("feedback", "played"),
-               .probe = resolved.value("probe", ""),
-               .diagnostics = resolved.value("diagnostics", false),
-               .device = resolved.value("device", ""),
-               .precision = resolved.value("precision", "")},
-              {}, Untried{});  // a label alone may not fit: what --set adds to it comes only now
+    ExperimentConfig config;
+    Fields list = fields(config);
+    for (const Field& field : list.list()) {
+      const bool wanted = is_always_recorded(field) || (is_recorded(field) && resolved.contains(field.name));
+      if (wanted) restore(list, field, resolved.at(field.name));
+    }
+    Plan plan(config, {}, Untried{});  // a label alone may not fit: what --set adds to it comes only now
     restore_fields(plan.agents_, resolved.at("agents"));
     restore_fields(plan.environments_, resolved.at("environments"));
     return plan;
@@ -179,18 +167,18 @@ Plan Plan::from_resolved(const nlohmann::ordered_json& resolved) {
 
 // Makes every agent for every environment once, so that a bad combination fails before hours of work, not after.
 void Plan::try_out() {
-  bool particles = false;
+  std::set<std::string_view> observed;
   for (NamedEnvironment& env : environments_) {
     env.tried = env.recipe->make(setup_of(0));
     env.data_sha256 = env.tried->data_sha256();
     env.remark = env.tried->remark();
     env.shape = {env.tried->context_size(), env.tried->actions()};
-    const auto probe = make_probe(*env.tried);
     for (const NamedAgent& agent : agents_) {
       try {
-        const auto made = agent.recipe->make({env.tried->context_size(), env.tried->actions(), seed_, 0});
-        if (probe) probe->measure(*made);
-        particles = particles || (diagnostics_ && HealthProbe::of(*made, steps_) != nullptr);
+        const auto made = agent.recipe->make({env.tried->context_size(), env.tried->actions(), seed(), 0});
+        for (const Diagnostic& d : diagnostics_) {
+          if (d.make({*made, *env.tried, steps()})) observed.insert(d.name);
+        }
       } catch (const Error& e) {
         throw bad_input("agent '{}' on '{}': {}", agent.spec.text, env.spec.text, e.what());
       } catch (const std::bad_alloc&) {
@@ -198,41 +186,38 @@ void Plan::try_out() {
       }
     }
   }
-  if (diagnostics_ && !particles) {
-    throw bad_input(
-        "diagnostics look at particles, and no agent here has two or more; pi-ts, ensemble, ensemble-sampling, "
-        "bootstrap and weighted-bootstrap have them");
+  for (const Diagnostic& d : diagnostics_) {
+    if (!observed.contains(d.name)) throw bad_input("{}", d.nothing_to_observe);
   }
 }
 
 EnvironmentSetup Plan::setup_of(std::uint32_t realization) const {
-  return {.seed = seed_, .realization = realization, .steps = steps_, .data_dir = data_dir_};
+  return {.seed = seed(), .realization = realization, .steps = steps(), .data_dir = config_.data_dir};
 }
 
 Cell Plan::cell(std::size_t index) const {
-  const std::size_t per_environment = agents_.size() * realizations_;
+  const std::size_t per_environment = agents_.size() * realizations();
   return {.index = index,
-          .agent = index % per_environment / realizations_,
+          .agent = index % per_environment / realizations(),
           .environment = index / per_environment,
-          .realization = static_cast<std::uint32_t>(index % realizations_)};
+          .realization = static_cast<std::uint32_t>(index % realizations())};
 }
 
 std::size_t Plan::rounds(const Cell& cell) const {
   const auto& tried = environments_[cell.environment].tried;
-  return tried == nullptr ? steps_ : std::min(steps_, tried->horizon());
+  return tried == nullptr ? steps() : std::min(steps(), tried->horizon());
 }
 
-Trajectory Plan::run(const Cell& cell, const RoundsDone& done) const {
-  const auto environment = make_environment(cell);
-  const auto agent = make_agent(cell, *environment);
-  try {
-    const auto probe = make_probe(*environment);
-    const auto health = diagnostics_ ? HealthProbe::of(*agent, rounds(cell)) : nullptr;
-    return run_rounds(*agent, *environment, steps_, done, {.probe = probe.get(), .health = health.get()}, feedback_);
-  } catch (const Error& e) {
-    throw Error(e.kind(), fmt::format("agent '{}' on '{}', realization {}: {}", agents_[cell.agent].spec.text,
-                                      environments_[cell.environment].spec.text, cell.realization, e.what()));
-  }
+// Realizations of a problem are averaged: they need as many rounds, contexts and actions.
+void Plan::check_like_the_first(const Cell& cell, const Environment& environment) const {
+  const auto [contexts, actions] = environments_[cell.environment].shape;
+  const auto check = [](std::size_t n, std::size_t first, std::string_view what) {
+    if (n != first)
+      throw bad_input("this realization has {} {} and realization 0 has {}; they need as many", n, what, first);
+  };
+  check(std::min(steps(), environment.horizon()), rounds(cell), "rounds");
+  check(environment.context_size(), contexts, "numbers in a context");
+  check(environment.actions(), actions, "actions");
 }
 
 std::unique_ptr<Environment> Plan::make_environment(const Cell& cell) const {
@@ -240,18 +225,12 @@ std::unique_ptr<Environment> Plan::make_environment(const Cell& cell) const {
 }
 
 std::unique_ptr<Agent> Plan::make_agent(const Cell& cell, const Environment& environment) const {
-  return agents_[cell.agent].recipe->make({environment.context_size(), environment.actions(), seed_, cell.realization});
+  return agents_[cell.agent].recipe->make(
+      {environment.context_size(), environment.actions(), seed(), cell.realization});
 }
 
 std::vector<std::string> Plan::agents() const { return labels(agents_); }
 std::vector<std::string> Plan::environments() const { return labels(environments_); }
-
-std::unique_ptr<Probe> Plan::make_probe(const Environment& environment) const {
-  if (probe_.empty()) return nullptr;
-  const auto* linear = dynamic_cast<const Linear*>(&environment);
-  if (linear == nullptr) throw bad_input("probe=posterior knows the exact posterior of linear and sparse_linear only");
-  return std::make_unique<PosteriorProbe>(*linear, steps_);
-}
 
 std::vector<Plan::Shape> Plan::shapes() const {
   std::vector<Shape> list;
@@ -266,21 +245,22 @@ std::vector<std::string> Plan::remarks() const {
 }
 
 nlohmann::ordered_json Plan::resolved() const {
-  nlohmann::ordered_json all = {{"version", version},
-                                {"revision", revision},
-                                {"simd", simd_target()},
-                                {"seed", seed_},
-                                {"steps", steps_},
-                                {"realizations", realizations_},
-                                {"agents", resolved_specs(agents_)},
-                                {"environments", resolved_specs(environments_)}};
-  if (feedback_ != Revealed::played) all["feedback"] = format_value(feedback_);
-  if (!probe_.empty()) all["probe"] = probe_;
-  if (diagnostics_) all["diagnostics"] = true;
-  if (!device_.empty()) {
-    all["device"] = device_;
-    all["precision"] = precision_;
+  ExperimentConfig config = config_, untouched;
+  nlohmann::ordered_json all = {
+      {"version", version}, {"revision", revision}, {"simd", simd_target()}, {"seed", config.seed}};
+  const std::vector<Field> defaults = fields(untouched).list();
+  auto unchanged = defaults.begin();
+  for (const Field& field : fields(config).list()) {
+    const bool differs = field.get() != (unchanged++)->get();
+    if (field.name == "agents") {
+      all[field.name] = resolved_specs(agents_);
+    } else if (field.name == "environments") {
+      all[field.name] = resolved_specs(environments_);
+    } else if (is_always_recorded(field) || (is_recorded(field) && differs)) {
+      all[field.name] = value_of(field);
+    }
   }
+  if (config.device == Device::cuda) all["precision"] = format_value(config.precision);  // also at its default
   return all;
 }
 

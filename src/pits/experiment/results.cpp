@@ -1,12 +1,15 @@
 #include "pits/experiment/results.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "pits/core/io/npy.h"
+#include "pits/core/io/sha256.h"
 #include "pits/experiment/config_difference.h"
 #include "pits/experiment/json_words.h"
-#include "pits/experiment/npy.h"
 #include "pits/experiment/trajectory_json.h"
 
 namespace pits {
@@ -25,6 +28,28 @@ Json to_json(const Plan& plan, std::size_t index, const Trajectory& path) {
   return json;
 }
 
+std::string sha256_of(std::string_view text) {
+  Sha256 sha;
+  sha.add(text);
+  return fmt::format("{:02x}", fmt::join(sha.finish(), ""));
+}
+
+constexpr std::string_view checksum_key = ",\"sha256\":\"";
+
+// An object without its closing brace, closed by the SHA-256 of these bytes: {...,"sha256":"HEX"}
+std::string sealed(std::string_view open_object) {
+  return fmt::format("{}{}{}\"}}\n", open_object, checksum_key, sha256_of(open_object));
+}
+
+// Throws where any byte is not as it was sealed.
+Json unsealed(const std::string& text) {
+  Json json = Json::parse(text);
+  const std::size_t end = text.rfind(checksum_key);
+  if (end == std::string::npos) throw bad_input("it has no checksum");
+  if (text != sealed(text.substr(0, end))) throw bad_input("its content does not fit its checksum");
+  return json;
+}
+
 // Throws where the file is of another cell or its parts do not fit together.
 Trajectory from_json(const Plan& plan, std::size_t index, const Json& cell) {
   Trajectory path = trajectory_from(cell);
@@ -33,13 +58,23 @@ Trajectory from_json(const Plan& plan, std::size_t index, const Json& cell) {
     if (cell.at(key) != expected.at(key))
       throw bad_input("{} is {}, not {}", key, cell.at(key).dump(), expected.at(key).dump());
   }
-  if (path.rounds > plan.steps()) throw bad_input("rounds is {}, above {}", path.rounds, plan.steps());
-  if (plan.probes() == path.readings.empty()) throw bad_input("it has {} readings", path.readings.size());
-  if (path.health.known() && !plan.diagnoses()) throw bad_input("it has a health that nobody asked for");
+  if (path.rounds < 1 || path.rounds > plan.steps()) {
+    throw bad_input("rounds is {}, not from 1 to {}", path.rounds, plan.steps());
+  }
+  check_observed(plan.diagnostics(), path.observed, path.rounds);
   return path;
 }
 
 }  // namespace
+
+RoundCount count_rounds(const Plan& plan, const Results& results) {
+  RoundCount count;
+  for (std::size_t i = 0; i < plan.cells(); ++i) {
+    const std::size_t rounds = plan.rounds(plan.cell(i));
+    count += {.all = rounds, .done = results.has(i) ? rounds : 0};
+  }
+  return count;
+}
 
 Json read_json_file(const fs::path& path, std::string_view remedy) {
   try {
@@ -53,11 +88,18 @@ Json read_resolved(const fs::path& directory) {
   return read_json_file(directory / "run.json", "remove it and give the same command again, which computes all cells");
 }
 
+Plan read_plan(const fs::path& directory) {
+  const fs::path file = directory / "run.json";
+  const auto resolved = read_resolved(directory);
+  try {
+    return Plan::from_resolved(resolved);
+  } catch (const Error& e) {
+    throw bad_input("'{}': {}", file.string(), e.what());
+  }
+}
+
 RunDirectory::RunDirectory(fs::path path, const Plan& plan)
-    : path_(std::move(path)),
-      plan_(plan),
-      lock_((create_directories_or_throw(path_), path_)),
-      finished_(plan.cells()) {}
+    : path_(std::move(path)), plan_(plan), finished_(plan.cells()) {}
 
 std::unique_ptr<RunDirectory> RunDirectory::create(const fs::path& path, const Plan& plan, const Json& origin) {
   if (fs::exists(path / "run.json")) {
@@ -72,34 +114,37 @@ std::unique_ptr<RunDirectory> RunDirectory::resume(const fs::path& path, const P
     throw bad_input("'{}' holds a reproduction; choose another --out", path.string());
   }
   std::unique_ptr<RunDirectory> run(new RunDirectory(path, plan));
+  create_directories_or_throw(path);
+  run->lock_.emplace(path);
   create_directories_or_throw(path / "cells");
   create_directories_or_throw(path / "timings");
+  for (const fs::path& directory : {path, path / "cells", path / "timings"}) remove_unfinished(directory);
   if (!fs::exists(path / "run.json")) {
     // The words of a command line need not be UTF-8.
     write_file_atomically(path / "origin.json", origin.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     write_file_atomically(path / "run.json", plan.resolved().dump(2) + "\n");
-    return run;
   }
-  const std::string difference = first_difference(read_resolved(path), plan.resolved());
-  if (!difference.empty()) {
+  const Json there = read_resolved(path);
+  if (const std::string difference = first_difference(there, plan.resolved()); !difference.empty()) {
     throw bad_input("'{}' holds a different run: {}; choose another --out", path.string(), difference);
   }
-  for (const fs::path& directory : {path, path / "cells", path / "timings"}) remove_unfinished(directory);
-  run->find_finished_cells();
+  run->find_finished_cells(there);
   return run;
 }
 
 std::unique_ptr<RunDirectory> RunDirectory::open(const fs::path& path, const Plan& plan) {
   std::unique_ptr<RunDirectory> run(new RunDirectory(path, plan));
-  run->find_finished_cells();
+  if (::access(path.c_str(), W_OK) == 0) run->lock_.emplace(path);  // nobody writes a read-only directory
+  run->find_finished_cells(read_resolved(path));
   return run;
 }
 
-void RunDirectory::find_finished_cells() {
+// Cells of another run may be there, from before run.json was removed: they are open.
+void RunDirectory::find_finished_cells(const Json& resolved) {
+  run_ = sha256_of(resolved.dump());
   for (std::size_t i = 0; i < finished_.size(); ++i) {
     if (!fs::exists(cell_file(i))) continue;
-    get(i);  // a damaged file is an error, not a reason to compute in silence
-    finished_[i] = 1;
+    finished_[i] = read(i) ? 1 : 0;  // a damaged file is an error, not a reason to compute in silence
   }
 }
 
@@ -111,21 +156,28 @@ fs::path RunDirectory::timing_file(std::size_t cell) const {
 void RunDirectory::put(std::size_t cell, const Trajectory& trajectory) {
   try {
     write_file_atomically(timing_file(cell), Json({{"cell", cell}, {"seconds", trajectory.seconds}}).dump() + "\n");
-    write_file_atomically(cell_file(cell), to_json(plan_, cell, trajectory).dump() + "\n");
+    Json json = to_json(plan_, cell, trajectory);
+    json["run"] = run_;
+    std::string text = json.dump();
+    text.pop_back();
+    write_file_atomically(cell_file(cell), sealed(text));
   } catch (const Error& e) {  // the directory was there when the run began
     throw failed("{}", e.what());
   }
   finished_[cell] = 1;
 }
 
-Trajectory RunDirectory::get(std::size_t cell) const {
+std::optional<Trajectory> RunDirectory::read(std::size_t cell) const {
   const auto damaged = [&](const std::string& reason) {
     return bad_input("'{}' is damaged: {}; remove it and --resume computes the cell again", cell_file(cell).string(),
                      reason);
   };
+  const std::string text = read_file(cell_file(cell));  // what cannot be read now need not be damaged
   Trajectory trajectory;
   try {
-    trajectory = from_json(plan_, cell, Json::parse(read_file(cell_file(cell))));
+    const Json json = unsealed(text);
+    if (json.at("run") != run_) return {};
+    trajectory = from_json(plan_, cell, json);
   } catch (const Json::exception& e) {
     throw damaged(in_own_words(e));
   } catch (const Error& e) {
@@ -133,6 +185,11 @@ Trajectory RunDirectory::get(std::size_t cell) const {
   }
   trajectory.seconds = seconds_of(cell);
   return trajectory;
+}
+
+Trajectory RunDirectory::get(std::size_t cell) const {
+  if (auto trajectory = read(cell)) return *std::move(trajectory);
+  throw bad_input("'{}' belongs to another run", cell_file(cell).string());
 }
 
 double RunDirectory::seconds_of(std::size_t cell) const {

@@ -3,11 +3,11 @@
 // A run directory holds
 //   run.json        everything the results depend on: version, SIMD target, seed, resolved agents and environments
 //   origin.json     command line and machine, for the record
-//   cells/N.json    cell N, written atomically when it is finished
+//   cells/N.json    cell N, written atomically when it is finished: with the run it belongs to and its SHA-256
 //   timings/N.json  its CPU time, apart, because it differs from run to run
-//   results.jsonl   one line a cell, in order, once all are finished
+//   results.jsonl   one line per cell, in order, once all are finished
 //   curves.npy      their regret curves, (cells, points)
-//   summary.jsonl   one line for each agent and environment
+//   summary.jsonl   one line per agent and environment
 //   report.html     the page
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "pits/core/files.h"
+#include "pits/core/io/files.h"
 #include "pits/experiment/plan.h"
 
 namespace pits {
@@ -30,7 +30,14 @@ class Results {
   virtual void put(std::size_t cell, const Trajectory& trajectory) = 0;
 };
 
-// Keeps every trajectory: about 2 KB a cell, its curve of at most 200 points. A run directory keeps one byte.
+// Rounds of all cells, and of those that are there already.
+struct RoundCount {
+  std::size_t all = 0, done = 0;
+  RoundCount& operator+=(const RoundCount& more) { return all += more.all, done += more.done, *this; }
+};
+RoundCount count_rounds(const Plan& plan, const Results& results);
+
+// Keeps every trajectory: about 2 KB per cell, its curve of at most 200 points. A run directory keeps one byte.
 class MemoryResults : public Results {
  public:
   explicit MemoryResults(const Plan& plan) : kept_(plan.cells()) {}
@@ -44,8 +51,9 @@ class MemoryResults : public Results {
 
 // The resolved config or the origin of a run directory. An Error for a damaged file ends with the remedy.
 nlohmann::ordered_json read_json_file(const std::filesystem::path& path, std::string_view remedy);
-// run.json of a run directory.
+// run.json of a run directory, and its plan.
 nlohmann::ordered_json read_resolved(const std::filesystem::path& directory);
+Plan read_plan(const std::filesystem::path& directory);
 
 class RunDirectory : public Results {
  public:
@@ -60,6 +68,7 @@ class RunDirectory : public Results {
   static std::unique_ptr<RunDirectory> open(const std::filesystem::path& path, const Plan& plan);
 
   bool has(std::size_t cell) const override { return finished_[cell] != 0; }
+  // Throws where the file is damaged.
   Trajectory get(std::size_t cell) const override;
   void put(std::size_t cell, const Trajectory& trajectory) override;
 
@@ -69,14 +78,16 @@ class RunDirectory : public Results {
 
  private:
   RunDirectory(std::filesystem::path path, const Plan& plan);
-  void find_finished_cells();
-  double seconds_of(std::size_t cell) const;  // NaN where nobody knows
+  void find_finished_cells(const nlohmann::ordered_json& resolved);
+  std::optional<Trajectory> read(std::size_t cell) const;  // none where the file is of another run
+  double seconds_of(std::size_t cell) const;               // NaN where nobody knows
   std::filesystem::path cell_file(std::size_t cell) const;
   std::filesystem::path timing_file(std::size_t cell) const;
 
   std::filesystem::path path_;
   const Plan& plan_;
-  DirectoryLock lock_;
+  std::optional<DirectoryLock> lock_;
+  std::string run_{};           // SHA-256 of what run.json says
   std::vector<char> finished_;  // char, not bool: threads write neighbouring entries
 };
 

@@ -1,4 +1,4 @@
-// A trajectory as JSON, to the bit: in the file of a cell and in a letter between ranks.
+// A trajectory as JSON, to the bit: in the file of a cell and in a message between ranks.
 #pragma once
 
 #include <nlohmann/json.hpp>

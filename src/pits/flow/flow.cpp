@@ -6,21 +6,11 @@
 #include "pits/flow/blob.h"
 #include "pits/flow/gfsd.h"
 #include "pits/flow/gfsf.h"
+#include "pits/flow/svgd.h"
 #include "pits/flow/transport.h"
 
 namespace pits {
 namespace {
-
-// F₁ of the JKO step: descends KL(μ‖p).
-template <class T>
-void add_drive(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, Velocity<T>& v) {
-  if (c.drive == Drive::blob) return add_blob(cloud, w, v, c.entropy);
-  add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
-}
-
-bool looks_back(FlowKind kind) {
-  return kind == FlowKind::dgf || kind == FlowKind::dgf_sinkhorn || kind == FlowKind::dgf_released;
-}
 
 template <class T>
 Matrix<double> in_double(ConstMatrixView<T> block) {
@@ -29,62 +19,111 @@ Matrix<double> in_double(ConstMatrixView<T> block) {
   return copy;
 }
 
-// The terms of the velocity, with their weights at this cloud.
+// F₁ of the JKO step: descends KL(μ‖p).
+template <class T>
+void add_drive(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, Velocity<T>& v) {
+  if (c.drive == Drive::blob) return add_blob(cloud, w, v, c.entropy);
+  add_svgd(cloud, c.score_at, c.entropy, w, v);
+}
+
+double no_noise(const FlowConfig&) { return 0.0; }
+
+template <class T>
+struct FlowRow {
+  FlowKind kind;
+  const char* summary;
+  // Adds the velocity's terms, with their weights at this cloud of several particles, to v; w.kernel is that at θ.
+  // Null: every particle follows its own score.
+  void (*add_terms)(const FlowConfig&, const Cloud<T>&, Workspace<T>&, Velocity<T>&) = nullptr;
+  bool looks_back = false;  // needs θ′
+  double (*temperature)(const FlowConfig&) = no_noise;
+};
+
+template <class T>
+constexpr FlowRow<T> flows[] = {
+    {.kind = FlowKind::ensemble, .summary = "independent particles; ensemble sampling"},
+    {.kind = FlowKind::svgd,
+     .summary = "Stein variational gradient descent (Liu and Wang 2016)",
+     .add_terms = [](auto& c, auto& cloud, auto& w, auto& v) { add_svgd(cloud, c.score_at, c.entropy, w, v); }},
+    {.kind = FlowKind::dgf,
+     .summary = "discrete gradient flow, the paper's Eq. 6 with constant multipliers",
+     .add_terms =
+         [](auto& c, auto& cloud, auto& w, auto& v) {
+           add_drive(c, cloud, w, v);
+           add_transport(cloud, c.lambda, c.gamma, w, v);
+         },
+     .looks_back = true},
+    {.kind = FlowKind::dgf_sinkhorn,
+     .summary = "discrete gradient flow with Sinkhorn's transport plan, debiased by default",
+     .add_terms =
+         [](auto& c, auto& cloud, auto& w, auto& v) {
+           add_drive(c, cloud, w, v);
+           add_sinkhorn_transport(cloud, c.lambda, c.tau, c.debiased, w, v);
+         },
+     .looks_back = true},
+    {.kind = FlowKind::dgf_released,
+     .summary = "discrete gradient flow as in the authors' released code",
+     .add_terms =
+         [](auto& c, auto& cloud, auto& w, auto& v) {
+           add_svgd(cloud, c.score_at, 0.0, w, v);
+           add_released_transport(cloud, w, v);
+         },
+     .looks_back = true},
+    {.kind = FlowKind::blob,
+     .summary = "Blob: kernel-smoothed entropy; the paper's pi-TS-Blob",
+     .add_terms = [](auto& c, auto& cloud, auto& w, auto& v) { add_blob(cloud, w, v, c.entropy); }},
+    {.kind = FlowKind::gfsd,
+     .summary = "gradient flow with smoothed density; KDE-repulsive ensemble",
+     .add_terms = [](auto& c, auto& cloud, auto& w, auto& v) { add_gfsd(cloud, w, v, c.entropy); }},
+    {.kind = FlowKind::gfsf,
+     .summary = "gradient flow with smoothed test functions; Stein gradient estimator",
+     .add_terms = [](auto& c, auto& cloud, auto& w, auto& v) { add_gfsf(cloud, c.ridge, w, v, c.entropy); }},
+    {.kind = FlowKind::spos,
+     .summary = "stochastic particle optimisation: SVGD plus Langevin noise",
+     .add_terms =
+         [](auto& c, auto& cloud, auto& w, auto& v) {
+           add_svgd(cloud, c.score_at, c.entropy, w, v);
+           v.add_scores(c.beta);
+         },
+     .temperature = [](auto& c) { return c.beta; }},
+    {.kind = FlowKind::sgld,
+     .summary = "stochastic gradient Langevin dynamics; LMC-TS",
+     .temperature = [](auto&) { return 1.0; }},
+};
+
+// Row k is that of flow k, and every named flow has one.
+template <class T>
+constexpr bool in_order() {
+  for (std::size_t k = 0; k < std::size(flows<T>); ++k) {
+    if (flows<T>[k].kind != static_cast<FlowKind>(k)) return false;
+  }
+  return std::size(flows<T>) == enum_names<FlowKind>.size();
+}
+static_assert(in_order<float>());
+
+template <class T>
+const FlowRow<T>& row(FlowKind kind) {
+  return flows<T>[static_cast<std::size_t>(kind)];
+}
+
 template <class T>
 void weigh_terms(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, Velocity<T>& v) {
   v.clear();
-  const bool alone = cloud.theta.rows() == 1;
-  const bool independent = c.kind == FlowKind::ensemble || c.kind == FlowKind::sgld;
-  if (alone || independent) return v.add_scores();
-
+  const auto add_terms = row<T>(c.kind).add_terms;
+  if (cloud.theta.rows() == 1 || add_terms == nullptr) return v.add_scores();
   evaluate_kernel(cloud.theta, c.bandwidth, w.kernel);
-  switch (c.kind) {
-    case FlowKind::ensemble:
-    case FlowKind::sgld: return;
-    case FlowKind::blob: return add_blob(cloud, w, v, c.entropy);
-    case FlowKind::gfsd: return add_gfsd(cloud, w, v, c.entropy);
-    case FlowKind::gfsf: return add_gfsf(cloud, c.ridge, w, v, c.entropy);
-    case FlowKind::svgd: return add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
-    case FlowKind::spos:
-      add_svgd(cloud, {.score_at = c.score_at, .entropy = c.entropy}, w, v);
-      return v.add_scores(c.beta);
-    case FlowKind::dgf: add_drive(c, cloud, w, v); return add_transport(cloud, c.lambda, c.gamma, w, v);
-    case FlowKind::dgf_sinkhorn:
-      add_drive(c, cloud, w, v);
-      return add_sinkhorn_transport(cloud, c.lambda, c.tau, c.debiased, w, v);
-    case FlowKind::dgf_released:
-      add_svgd(cloud, {.score_at = c.score_at, .entropy = 0.0}, w, v);
-      return add_released_transport(cloud, w, v);
-  }
+  add_terms(c, cloud, w, v);
 }
 
 }  // namespace
 
-const std::vector<std::string>& EnumNames<FlowKind>::names() {
-  static const std::vector<std::string> names = {"ensemble", "svgd", "dgf",  "dgf-sinkhorn", "dgf-released",
-                                                 "blob",     "gfsd", "gfsf", "spos",         "sgld"};
-  return names;
-}
-
-const std::vector<std::string>& EnumNames<Drive>::names() {
-  static const std::vector<std::string> names = {"svgd", "blob"};
-  return names;
-}
-
-const std::vector<std::string>& flow_summaries() {
-  static const std::vector<std::string> lines = {
-      "independent particles; ensemble sampling",
-      "Stein variational gradient descent (Liu and Wang 2016)",
-      "discrete gradient flow, the paper's Eq. 6 with constant multipliers",
-      "discrete gradient flow with Sinkhorn's transport plan, debiased by default",
-      "discrete gradient flow as in the authors' released code",
-      "Blob: kernel-smoothed entropy; the paper's pi-TS-Blob",
-      "gradient flow with smoothed density; KDE-repulsive ensemble",
-      "gradient flow with smoothed test functions; Stein gradient estimator",
-      "stochastic particle optimisation: SVGD plus Langevin noise",
-      "stochastic gradient Langevin dynamics; LMC-TS"};
+std::vector<std::string> flow_summaries() {
+  std::vector<std::string> lines;
+  for (const FlowRow<float>& flow : flows<float>) lines.emplace_back(flow.summary);
   return lines;
 }
+
+double temperature(const FlowConfig& config) { return row<float>(config.kind).temperature(config); }
 
 Fields fields(FlowConfig& c) {
   return Fields{}
@@ -113,7 +152,7 @@ void flow_velocity(const FlowConfig& c, const Cloud<T>& cloud, Workspace<T>& w, 
 // Eq. 6 looks back one step, so that θ′ lags θ. The JKO scheme holds the cloud that its outer step started from.
 template <class T>
 ConstMatrixView<T> Flow<T>::previous_cloud(ConstMatrixView<T> theta) {
-  if (!looks_back(config_.kind)) return theta;
+  if (!row<T>(config_.kind).looks_back) return theta;
   const auto copy = [&](Matrix<T>& to) {
     to.reshape(theta.rows(), theta.cols());
     std::ranges::copy(theta.flat(), to.data());
@@ -143,7 +182,7 @@ void Flow<T>::velocity(ConstMatrixView<T> theta, ConstMatrixView<T> score, Matri
 
 template <class T>
 ConstMatrixView<T> Flow<T>::next_previous(ConstMatrixView<T> theta) const {
-  if (!looks_back(config_.kind)) return theta;
+  if (!row<T>(config_.kind).looks_back) return theta;
   if (config_.inner_steps > 1) return calls_ % config_.inner_steps == 0 ? theta : held_.view();
   return calls_ == 0 ? theta : last_.view();
 }
@@ -166,13 +205,6 @@ Forces flow_forces(const FlowConfig& config, const Cloud<double>& cloud) {
     repulsion += std::pow(alone.data()[l], 2);
   }
   return {.drive = std::sqrt(drive), .repulsion = std::sqrt(repulsion)};
-}
-
-template <class T>
-double Flow<T>::temperature() const {
-  if (config_.kind == FlowKind::sgld) return 1.0;
-  if (config_.kind == FlowKind::spos) return config_.beta;
-  return 0.0;
 }
 
 template <class T>

@@ -3,43 +3,17 @@
 
 #include <cstdint>
 
-#include "pits/core/archive.h"
+#include "pits/core/io/archive.h"
 #include "pits/core/random.h"
-#include "pits/flow/svgd.h"
 #include "pits/flow/velocity.h"
 
 namespace pits {
 
-enum class FlowKind { ensemble, svgd, dgf, dgf_sinkhorn, dgf_released, blob, gfsd, gfsf, spos, sgld };
-template <>
-struct EnumNames<FlowKind> {
-  static const std::vector<std::string>& names();
-};
 // One line on each, in the order of the enumeration.
-const std::vector<std::string>& flow_summaries();
+std::vector<std::string> flow_summaries();
 
-// The velocity that descends KL(μ‖p) inside a DGF step; SVGD is the paper's.
-enum class Drive { svgd, blob };
-template <>
-struct EnumNames<Drive> {
-  static const std::vector<std::string>& names();
-};
-
-struct FlowConfig {
-  FlowKind kind = FlowKind::dgf;
-  Scale bandwidth{};  // h of the kernel
-  ScoreAt score_at = ScoreAt::neighbour;
-  double entropy = 1.0;  // λ₁ in F₁
-  Drive drive = Drive::svgd;
-  Scale lambda{};        // λ₂, squared length of the transport; Sinkhorn's regulariser
-  double gamma = 1.0;    // constant multipliers u_i v_j of Eq. 6
-  double tau = 1.0;      // JKO step of the Sinkhorn form; at least ten plain steps
-  bool debiased = true;  // Sinkhorn: subtract the plan of the cloud to itself
-  int inner_steps = 1;   // steps for which θ′ is held: 1 is Eq. 6, more is the JKO scheme of Eq. 4
-  double beta = 0.1;     // SPOS: weight of the diffusion
-  double ridge = 0.01;   // GFSF: ε = ridge · max K
-};
-Fields fields(FlowConfig& config);
+// The noise of a step is N(0, 2·temperature·step): 1 for SGLD, β for SPOS, 0 for deterministic flows.
+double temperature(const FlowConfig& config);
 
 // What moves the particles. Every velocity is linear in the scores, v = A(θ)G + b(θ): AG drives particles to where the
 // density is high, b is what they do to each other and keeps them apart. In DGF the pull of the earlier cloud is part
@@ -65,8 +39,7 @@ class Flow {
   Cloud<T> weigh(ConstMatrixView<T> theta, ConstMatrixView<T> score);
   void velocity(const Cloud<T>& columns, MatrixView<T> v) const { velocity_.evaluate(columns, v); }
 
-  // The noise of a step is N(0, 2·temperature·step): 1 for SGLD, β for SPOS, 0 for deterministic flows.
-  double temperature() const;
+  double temperature() const { return pits::temperature(config_); }
   const FlowConfig& config() const { return config_; }
 
   void state(Archive& archive) { archive(held_, last_, calls_); }
@@ -97,7 +70,7 @@ extern template class Flow<double>;
 template <class T>
 void flow_velocity(const FlowConfig& config, const Cloud<T>& cloud, Workspace<T>& w, MatrixView<T> v);
 
-// The two parts of that velocity; the noise of SPOS and SGLD is none of it.
+// The two parts of that velocity; without the noise of SPOS and SGLD.
 Forces flow_forces(const FlowConfig& config, const Cloud<double>& cloud);
 
 // θ += √(2·temperature·step) N(0, I): the diffusion of SPOS and SGLD, which bypasses any optimiser.

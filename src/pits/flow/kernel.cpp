@@ -5,9 +5,14 @@
 #include <limits>
 #include <numeric>
 
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 
 namespace pits {
+
+Scale Scale::fixed(double value) {
+  check_value(value, above(0));
+  return {Rule::fixed, value};
+}
 
 void parse_value(std::string_view text, Scale& out) {
   if (text == "median") {

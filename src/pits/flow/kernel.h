@@ -7,23 +7,10 @@
 
 #include "pits/core/fields.h"
 #include "pits/core/matrix.h"
+#include "pits/flow/flow_config.h"
 
 namespace pits {
 
-// A squared length that is fixed, or follows the cloud by the median of its squared distances.
-// In a config: a number, "median" (over all M² pairs, the zeros of the diagonal included) or
-// "median-off-diagonal" (over i ≠ j).
-struct Scale {
-  enum class Rule { median, median_off_diagonal, fixed };
-  Rule rule = Rule::median;
-  double value = 0.0;  // with Rule::fixed
-
-  // Throws where value is not above 0.
-  static Scale fixed(double value) {
-    check_value(value, above(0));
-    return {Rule::fixed, value};
-  }
-};
 void parse_value(std::string_view text, Scale& out);
 std::string format_value(const Scale& scale);
 

@@ -6,9 +6,6 @@
 namespace pits {
 namespace {
 
-// Squared distances of particles within this bound fit a float.
-constexpr double largest_parameter = 1e15;
-
 template <class T>
 bool beyond_bound(ConstMatrixView<T> theta) {
   unsigned beyond = 0;  // counted to the end, without a way out: the loop becomes SIMD
@@ -29,8 +26,7 @@ std::size_t chunk_columns(std::size_t particles) {
 
 void check_fit(const FlowConfig& flow, const OptimizerConfig& optimizer) {
   const std::string name = format_value(flow.kind);
-  const bool noisy = flow.kind == FlowKind::sgld || (flow.kind == FlowKind::spos && flow.beta > 0.0);
-  if (noisy && optimizer.rule != Rule::sgd) {
+  if (temperature(flow) > 0.0 && optimizer.rule != Rule::sgd) {
     throw bad_input("flow {} adds noise that matches a plain step: set optimizer=sgd, not {}", name,
                     format_value(optimizer.rule));
   }

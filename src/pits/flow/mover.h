@@ -1,9 +1,9 @@
 // One step of the particles: scores → velocity → optimiser → diffusion.
 #pragma once
 
-#include "pits/core/optimizer.h"
 #include "pits/core/random.h"
 #include "pits/flow/flow.h"
+#include "pits/flow/optimizer.h"
 #include "pits/model/growth.h"
 
 namespace pits {
@@ -23,8 +23,7 @@ class Mover {
   void step(MatrixView<T> theta, ConstMatrixView<T> score);
 
   const Flow<T>& flow() const { return flow_; }
-  // Whether the last step left a coordinate that is no number, or too large for squared distances in float: no flow has
-  // a velocity to offer then.
+  // Whether the last step left a coordinate that is NaN or beyond largest_parameter: no flow has a velocity then.
   bool diverged() const { return diverged_; }
 
   void begin_training() { optimizer_.begin_training(); }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 
 namespace pits {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pits/model/layer_views.h"
+#include "pits/model/kernels/layer_views.h"
 
 namespace pits {
 

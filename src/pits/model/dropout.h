@@ -14,7 +14,7 @@ std::size_t dropout_words(const Network& network, std::size_t B);
 void set_dropout(const Network& network, double keep, std::size_t B, std::span<const std::uint32_t> words,
                  std::vector<Matrix<float>>& scale);
 
-// All K outputs for one context with fresh dropout. w.unit_scale is drawn anew.
+// All K outputs for one context with fresh dropout. w.unit_scale is drawn again.
 void evaluate_with_dropout(const Network& network, std::span<const float> theta, double keep, std::span<const float> x,
                            Stream& stream, Network::Workspace& w, std::span<float> out);
 

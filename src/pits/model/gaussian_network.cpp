@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pits/core/kernels.h"
-#include "pits/model/layer_kernels.h"
-#include "pits/model/layer_views.h"
-#include "pits/model/perturbation.h"
+#include "pits/core/simd/kernels.h"
+#include "pits/model/kernels/layer_kernels.h"
+#include "pits/model/kernels/layer_views.h"
+#include "pits/model/kernels/local_reparameterisation.h"
 
 namespace pits {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "pits/core/kernels.h"
-#include "pits/model/layer_kernels.h"
-#include "pits/model/layer_views.h"
+#include "pits/core/simd/kernels.h"
+#include "pits/model/kernels/layer_kernels.h"
+#include "pits/model/kernels/layer_views.h"
 
 namespace pits {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pits/core/matrix.h"
-#include "pits/model/sparse_contexts.h"
+#include "pits/model/kernels/sparse_contexts.h"
 
 namespace pits {
 
@@ -15,7 +15,7 @@ struct Minibatch {
   SparseContexts sparse;                 // the same contexts, where few of their numbers differ from a common row
   std::vector<float> rewards;            // (B)
   std::vector<std::size_t> group_start;  // (K+1): action a owns columns group_start[a] .. group_start[a+1]−1
-  bool bf16 = false;                     // the layers multiply numbers rounded to bf16 (core/tiles.h)
+  bool bf16 = false;                     // the layers multiply numbers rounded to bf16 (core/simd/tiles.h)
   float likelihood_scale = 1.0F;         // t/B makes the sum over B an estimate of the sum over all t observations
 
   // Row i is particle i's; empty: every weight is 1, every offset 0.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "pits/model/layer_kernels.h"
-#include "pits/model/layer_views.h"
-#include "pits/model/one_context.h"
+#include "pits/model/kernels/layer_kernels.h"
+#include "pits/model/kernels/layer_views.h"
+#include "pits/model/kernels/one_context.h"
 
 namespace pits {
 namespace {

@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "pits/core/kernels.h"
 #include "pits/core/matrix.h"
-#include "pits/model/activation.h"
+#include "pits/core/simd/kernels.h"
+#include "pits/model/kernels/activation.h"
+#include "pits/model/kernels/sparse_layer.h"
 #include "pits/model/minibatch.h"
-#include "pits/model/sparse_layer.h"
 
 namespace pits {
 

@@ -15,23 +15,6 @@ std::vector<int> hidden_layers(const ModelConfig& config) {
 
 }  // namespace
 
-const std::vector<std::string>& EnumNames<ModelKind>::names() {
-  static const std::vector<std::string> names = {"linear", "logistic", "mlp", "mlp-logistic"};
-  return names;
-}
-const std::vector<std::string>& EnumNames<Noise>::names() {
-  static const std::vector<std::string> names = {"fixed", "learned", "learned-per-action"};
-  return names;
-}
-const std::vector<std::string>& EnumNames<PriorScale>::names() {
-  static const std::vector<std::string> names = {"same", "fan-in"};
-  return names;
-}
-const std::vector<std::string>& EnumNames<Init>::names() {
-  static const std::vector<std::string> names = {"prior", "fan-in", "uniform"};
-  return names;
-}
-
 Fields fields(ModelConfig& c) {
   return Fields{}
       .add("model", c.kind, "linear, logistic, mlp or mlp-logistic (Bernoulli rewards in 0..1)")

@@ -15,26 +15,17 @@
 namespace pits {
 
 enum class ModelKind { linear, logistic, mlp, mlp_logistic };
+template <>
+inline constexpr auto enum_names<ModelKind> = std::array{"linear", "logistic", "mlp", "mlp-logistic"};
 enum class Noise { fixed, learned, learned_per_action };
+template <>
+inline constexpr auto enum_names<Noise> = std::array{"fixed", "learned", "learned-per-action"};
 enum class PriorScale { same, fan_in };
+template <>
+inline constexpr auto enum_names<PriorScale> = std::array{"same", "fan-in"};
 enum class Init { prior, fan_in, uniform };
-
 template <>
-struct EnumNames<ModelKind> {
-  static const std::vector<std::string>& names();
-};
-template <>
-struct EnumNames<Noise> {
-  static const std::vector<std::string>& names();
-};
-template <>
-struct EnumNames<PriorScale> {
-  static const std::vector<std::string>& names();
-};
-template <>
-struct EnumNames<Init> {
-  static const std::vector<std::string>& names();
-};
+inline constexpr auto enum_names<Init> = std::array{"prior", "fan-in", "uniform"};
 
 struct ModelConfig {
   ModelKind kind = ModelKind::mlp;

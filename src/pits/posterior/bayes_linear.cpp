@@ -61,19 +61,16 @@ void RegressionSums::clear() {
   n = 0.0;
 }
 
-void RegressionSums::add(const Eigen::Ref<const Eigen::MatrixXd>& x, const Eigen::Ref<const Eigen::VectorXd>& y) {
-  xx.selfadjointView<Eigen::Lower>().rankUpdate(x);
-  xy.noalias() += x * y;
-  yy += y.squaredNorm();
-  n += static_cast<double>(y.size());
+void with_intercept(std::span<const float> x, Eigen::VectorXd& out) {
+  out.resize(static_cast<Eigen::Index>(x.size()) + 1);
+  std::ranges::copy(x, out.begin());
+  out[out.size() - 1] = 1.0;
 }
 
-void RegressionSums::add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights) {
-  const Eigen::VectorXd root = weights.cwiseSqrt();
-  xx.selfadjointView<Eigen::Lower>().rankUpdate(x * root.asDiagonal());
-  xy += x * weights.cwiseProduct(y);
-  yy += weights.dot(y.cwiseAbs2());
-  n += weights.sum();
+Eigen::VectorXd with_intercept(std::span<const float> x) {
+  Eigen::VectorXd row;
+  with_intercept(x, row);
+  return row;
 }
 
 BayesLinear::BayesLinear(const BayesLinearConfig& config, Eigen::Index dimension)
@@ -105,7 +102,7 @@ void BayesLinear::fit(const BayesLinearConfig& config, const Eigen::VectorXd& pr
 
 // b grows by half the squared residual against the old mean over the predictive variance: the same as
 // b0 + ½(yᵀy − meanᵀ precision mean), without its cancellation.
-void BayesLinear::observe(const Eigen::VectorXd& x, double y) {
+void BayesLinear::observe(const Eigen::Ref<const Eigen::VectorXd>& x, double y) {
   if (x.size() != mean_.size()) throw bad_input("bayes_linear: x must have {} numbers, not {}", mean_.size(), x.size());
   if (!x.allFinite() || !std::isfinite(y)) throw bad_input("bayes_linear: the observation is not finite");
   const double residual = y - x.dot(mean_);

@@ -1,10 +1,11 @@
 // Bayesian linear regression, exact: y = x·β + ε, ε ~ N(0, σ²), with the normal-inverse-gamma prior
 //   σ² ~ InvGamma(a0, b0),   β | σ² ~ N(0, σ² (λI)⁻¹).
-// Rank-one updates: O(d²) an observation, in double, without allocations.
+// Rank-one updates: O(d²) per observation, in double, without allocations.
 #pragma once
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <span>
 
 #include "pits/core/fields.h"
 #include "pits/core/random.h"
@@ -28,11 +29,11 @@ struct RegressionSums {
 
   explicit RegressionSums(Eigen::Index dimension);
   void clear();
-  // Observations as columns: x (d,n), y (n).
-  void add(const Eigen::Ref<const Eigen::MatrixXd>& x, const Eigen::Ref<const Eigen::VectorXd>& y);
-  // The same, each with a weight (n).
-  void add(const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights);
 };
+
+// (x, 1): the intercept is one more coefficient.
+void with_intercept(std::span<const float> x, Eigen::VectorXd& out);
+Eigen::VectorXd with_intercept(std::span<const float> x);
 
 class BayesLinear {
  public:
@@ -40,12 +41,12 @@ class BayesLinear {
   // The posterior of all those observations: one factorisation.
   BayesLinear(const BayesLinearConfig& config, const RegressionSums& sums);
 
-  void observe(const Eigen::VectorXd& x, double y);
+  void observe(const Eigen::Ref<const Eigen::VectorXd>& x, double y);
   // Forgets what it knew and starts from all those observations: one factorisation.
   void fit(const BayesLinearConfig& config, const RegressionSums& sums);
   // The same where each coefficient has a prior precision of its own, (d); config.lambda is not used.
   void fit(const BayesLinearConfig& config, const Eigen::VectorXd& prior_precision, const RegressionSums& sums);
-  // All observations so far weigh this factor of what they did; the prior stays. O(d³).
+  // Multiplies the weight of all observations so far by `factor`; the prior stays. O(d³).
   void discount(double factor);
 
   // Lᵀ⁻¹ z, (d): for z ~ N(0, I) a draw of β − mean in units of the noise.

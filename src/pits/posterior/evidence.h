@@ -7,19 +7,9 @@
 #include <vector>
 
 #include "pits/posterior/bayes_linear.h"
+#include "pits/posterior/coefficient_group.h"
 
 namespace pits {
-
-// Consecutive coefficients with a common prior precision, in units of the noise.
-struct CoefficientGroup {
-  Eigen::Index first, count;
-  double precision;       // λ, changed by evidence_step
-  double expected = 1.0;  // where it stays without data, as if `weight` coefficients had been seen that say so
-  double weight = 2.0;
-  double low = 0.0, high = 0.0;  // it stays within
-
-  void state(Archive& archive) { archive(precision); }
-};
 
 // The prior precision of every coefficient, out (d).
 void prior_precision(std::span<const CoefficientGroup> groups, Eigen::VectorXd& out);

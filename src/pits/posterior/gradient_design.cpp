@@ -11,11 +11,6 @@ Eigen::VectorXd widened(std::span<const float> g) {
 
 }  // namespace
 
-const std::vector<std::string>& EnumNames<DesignKind>::names() {
-  static const std::vector<std::string> names = {"diagonal", "full"};
-  return names;
-}
-
 Fields fields(DesignConfig& c) {
   return Fields{}
       .add("design", c.kind, "diagonal, or full: the whole matrix, for networks of at most 2000 parameters")

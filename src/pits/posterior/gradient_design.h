@@ -14,9 +14,7 @@ namespace pits {
 
 enum class DesignKind { diagonal, full };
 template <>
-struct EnumNames<DesignKind> {
-  static const std::vector<std::string>& names();
-};
+inline constexpr auto enum_names<DesignKind> = std::array{"diagonal", "full"};
 
 struct DesignConfig {
   DesignKind kind = DesignKind::diagonal;

@@ -11,11 +11,17 @@ namespace {
 
 constexpr std::size_t line = 16;  // numbers of a cache line
 
-// out(l,b) = rows[b][l] for one line of columns and one of observations.
+// out(l,b) = rows[b][l] for one line of columns and one of observations. A whole line has a length that the compiler
+// knows: without it, the speed of the loop depends on where in memory its code comes to lie.
 void transpose_lines(std::span<const float* const> rows, std::size_t b, std::size_t l, MatrixView<float> out) {
   const std::size_t last_column = std::min(l + line, out.rows()), last = std::min(b + line, rows.size());
   for (std::size_t i = l; i < last_column; ++i) {
-    for (std::size_t j = b; j < last; ++j) out(i, j) = rows[j][i];
+    float* to = &out(i, b);
+    if (last - b == line) {
+      for (std::size_t j = 0; j < line; ++j) to[j] = rows[b + j][i];
+    } else {
+      for (std::size_t j = b; j < last; ++j) *to++ = rows[j][i];
+    }
   }
 }
 
@@ -32,17 +38,26 @@ void transpose_rows(std::span<const float* const> rows, MatrixView<float> out) {
 
 }  // namespace
 
-Fields memory_fields(int& capacity, double& discount) {
-  return Fields{}
-      .add("capacity", capacity, "observations kept; 0 keeps all", at_least(0))
-      .add("discount", discount, "an observation's weight falls by this factor with every one that follows it",
-           {.low = 0.0, .high = 1.0, .low_open = true});
+double Memory::remembered(std::uint64_t t) const {
+  const auto all = static_cast<double>(t);
+  if (capacity > 0) return std::min(all, static_cast<double>(capacity));
+  return discount < 1.0 ? std::min(all, 1.0 / (1.0 - discount)) : all;
 }
 
-History::History(std::size_t context_size, std::size_t actions, std::size_t capacity, MarkCounts marks, double discount)
-    : context_size_(context_size), actions_(actions), capacity_(capacity), marks_(marks), discount_(discount) {
-  if (!(discount > 0.0 && discount <= 1.0)) throw bad_input("discount must be above 0 and at most 1, not {}", discount);
+Fields fields(Memory& c) {
+  return Fields{}
+      .add("capacity", c.capacity, "observations kept; 0 keeps all", at_least(0))
+      .add("discount", c.discount, "an observation's weight falls by this factor with every one that follows it",
+           {.low = 0.0, .high = 1.0, .low_open = true})
+      .add("adaptive", c.adaptive, "last_layer=mixture: what is old is forgotten when the world has changed");
 }
+
+History::History(std::size_t context_size, std::size_t actions, const Memory& memory, MarkCounts marks)
+    : context_size_(context_size),
+      actions_(actions),
+      capacity_(static_cast<std::size_t>(checked(memory).capacity)),
+      marks_(marks),
+      discount_(memory.discount) {}
 
 std::size_t History::size() const { return capacity_ == 0 ? seen_ : std::min<std::uint64_t>(seen_, capacity_); }
 
@@ -59,10 +74,10 @@ void History::add(const Observation& observation) {
   const std::size_t row = slot % chunk_rows;
   if (slot / chunk_rows == chunks_.size()) {
     const std::size_t rows = capacity_ == 0 ? chunk_rows : std::min(chunk_rows, capacity_ - slot);
-    chunks_.push_back({std::vector<float>(rows * context_size_), std::vector<std::uint32_t>(rows),
-                       std::vector<float>(rows), std::vector<float>(rows * (marks_.weights + marks_.offsets))});
+    chunks_.emplace_back(Chunk{std::vector<float>(rows * context_size_), std::vector<std::uint32_t>(rows),
+                               std::vector<float>(rows), std::vector<float>(rows * (marks_.weights + marks_.offsets))});
   }
-  Chunk& chunk = chunks_[slot / chunk_rows];
+  Chunk& chunk = chunks_[slot / chunk_rows].edit();
   std::ranges::copy(observation.context, chunk.contexts.data() + row * context_size_);
   chunk.actions[row] = observation.action;
   chunk.rewards[row] = observation.reward;
@@ -73,7 +88,7 @@ void History::add(const Observation& observation) {
 }
 
 Observation History::operator[](std::size_t slot) const {
-  const Chunk& chunk = chunks_[slot / chunk_rows];
+  const Chunk& chunk = *chunks_[slot / chunk_rows];
   const std::size_t row = slot % chunk_rows;
   const float* marks = chunk.marks.data() + row * (marks_.weights + marks_.offsets);
   return {.context = {chunk.contexts.data() + row * context_size_, context_size_},
@@ -162,15 +177,25 @@ void History::add_actions(std::size_t n, std::size_t heads) {
   const std::size_t K = actions_ / heads;
   actions_ += n * heads;
   if (heads == 1) return;
-  for (Chunk& chunk : chunks_) {
-    for (std::uint32_t& action : chunk.actions) action = static_cast<std::uint32_t>(action + action / K * n);
+  for (CopyOnWrite<Chunk>& chunk : chunks_) {
+    for (std::uint32_t& action : chunk.edit().actions) action = static_cast<std::uint32_t>(action + action / K * n);
   }
+}
+
+void History::keep_last(std::size_t n) {
+  if (n >= size()) return;
+  History kept(context_size_, actions_, {}, marks_);
+  kept.capacity_ = capacity_;
+  kept.discount_ = discount_;
+  for (std::uint64_t i = seen_ - n; i < seen_; ++i) kept.add((*this)[capacity_ == 0 ? i : i % capacity_]);
+  kept.forgotten_ = forgotten_ + seen_ - n;
+  *this = std::move(kept);
 }
 
 // Observation by observation, whatever the chunks look like.
 void History::state(Archive& archive) {
   std::uint64_t seen = seen_;
-  archive(seen);
+  archive(seen, forgotten_);
   const std::uint64_t kept = capacity_ == 0 ? seen : std::min<std::uint64_t>(seen, capacity_);
   std::vector<float> numbers(context_size_ + marks_.weights + marks_.offsets + 1);  // the reward comes last
   const std::span<float> all = numbers;

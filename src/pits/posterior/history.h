@@ -1,15 +1,16 @@
-// The replay buffer: every (context, action, reward) so far, or the last `capacity` of them; drawn evenly, or the more
-// often the newer they are.
+// The replay buffer: every (context, action, reward) so far, or the last `capacity` of them, sampled uniformly or with
+// weights that favour new ones. Copies share their chunks.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "pits/core/archive.h"
 #include "pits/core/fields.h"
+#include "pits/core/io/archive.h"
 #include "pits/core/matrix.h"
 #include "pits/core/random.h"
+#include "pits/core/value.h"
 #include "pits/model/minibatch.h"
 
 namespace pits {
@@ -22,8 +23,16 @@ struct Observation {
   std::span<const float> offsets{};
 };
 
-// The fields of a config that says how observations are forgotten.
-Fields memory_fields(int& capacity, double& discount);
+// How observations are forgotten: by a window, by weights that fall, or when the world has changed.
+struct Memory {
+  int capacity = 0;       // observations kept; 0 keeps all
+  double discount = 1.0;  // factor of an observation's weight for every one that follows it
+  bool adaptive = false;  // what is old is forgotten when a change is found (forgetting.h)
+
+  // The most that t observations count as: min(t, capacity) or min(t, 1/(1 − discount)).
+  double remembered(std::uint64_t t) const;
+};
+Fields fields(Memory& config);
 
 // How many weights and reward offsets every observation carries.
 struct MarkCounts {
@@ -33,17 +42,18 @@ struct MarkCounts {
 
 class History {
  public:
-  // capacity 0 keeps everything. An observation that k others have followed weighs discountᵏ.
-  History(std::size_t context_size, std::size_t actions, std::size_t capacity = 0, MarkCounts marks = {},
-          double discount = 1.0);
+  // An observation that k others have followed weighs discountᵏ.
+  History(std::size_t context_size, std::size_t actions, const Memory& memory = {}, MarkCounts marks = {});
 
   void add(const Observation& observation);
 
-  std::size_t size() const;                     // observations kept
-  std::uint64_t seen() const { return seen_; }  // observations ever added
+  std::size_t size() const;                                  // observations kept
+  std::uint64_t seen() const { return forgotten_ + seen_; }  // observations ever added
   // 0 ≤ slot < size(); in order of arrival until the capacity is reached, then the oldest is overwritten.
   Observation operator[](std::size_t slot) const;
 
+  void keep_last(std::size_t n);                          // forgets the others
+  std::uint64_t forgotten() const { return forgotten_; }  // so many, at its beginning
   double weight() const;                  // Σ discountᵏ over the observations kept; without a discount: size()
   double weight(std::size_t slot) const;  // discountᵏ of one
   // Of slots first .. first+B−1 where slice() has put them in the batch, (B).
@@ -78,8 +88,9 @@ class History {
   std::size_t capacity_;
   MarkCounts marks_;
   double discount_;
+  std::uint64_t forgotten_ = 0;  // observations before those that slots count from
   std::uint64_t seen_ = 0;
-  std::vector<Chunk> chunks_;
+  std::vector<CopyOnWrite<Chunk>> chunks_;
 };
 
 }  // namespace pits

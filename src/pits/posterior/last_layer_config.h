@@ -1,49 +1,71 @@
-// Settings of exact last layers (last_layers.h), and the priors that they begin with.
+// Settings of exact last layers (last_layers.h), and the priors of their coefficients. Plain, so that the GPU's code
+// includes the same ones.
 #pragma once
 
-#include "pits/model/network.h"
-#include "pits/posterior/evidence.h"
+#include <vector>
+
+#include "pits/core/enum_names.h"
+#include "pits/posterior/coefficient_group.h"
 
 namespace pits {
 
-enum class LastLayerKind { trained, exact };
+class Fields;
+class Network;
+
+enum class LastLayerKind { trained, exact, mixture };
 template <>
-struct EnumNames<LastLayerKind> {
-  static const std::vector<std::string>& names();
-};
+inline constexpr auto enum_names<LastLayerKind> = std::array{"trained", "exact", "mixture"};
+
+// A draw from the regressions: one per particle, held between trainings, so that probabilities of actions are shares of
+// particles; or a fresh one per decision.
+enum class HeadDraws { held, per_decision };
+template <>
+inline constexpr auto enum_names<HeadDraws> = std::array{"held", "per-decision"};
 
 struct LastLayerConfig {
   LastLayerKind kind = LastLayerKind::trained;
-  double exploration = 0.25;  // κ: how far draws lie from the mean, in posterior standard deviations
-  double disagreement = 1.0;  // ρ: how far a particle's mean lies from that of all, of what its own network says
-  double doubt = 4.0;         // of the rewards' scale while it is not known; 1: others may be as large as those seen
-  double noise_shape = 2.0;   // a0, b0 of the inverse-gamma prior of the noise variance
+  HeadDraws draws = HeadDraws::held;
+  int held_draws = 20;            // mixture: S, draws of each model
+  double posterior_scale = 0.25;  // κ: how far held draws lie from the mean, in posterior standard deviations
+  double mean_shrinkage = 1.0;    // ρ: share of a particle's difference from the mean of all that is kept
+  double scale_prior = 4.0;       // how large unseen rewards may be, in sizes of those seen, while they vary little
+  double noise_shape = 2.0;       // a0, b0 of the inverse-gamma prior of the noise variance
   double noise_scale = 0.3;
-  int linear_inputs = 64;    // contexts of at most this many numbers are features too
-  bool optimistic = false;   // draws below the mean count as the mean (May et al. 2012)
-  bool train_noise = false;  // networks are trained with the noise found here where it is above their own
+  bool evidence = true;            // prior precisions by the evidence; else regression_lambda for all coefficients
+  double regression_lambda = 1.0;  // in units of the noise
+  int linear_inputs = 64;          // contexts of at most this many numbers are features too
+  bool intercept = true;           // 1 is a feature
+  bool optimistic = false;         // draws below the mean count as the mean (May et al. 2012)
+  bool train_noise = false;        // networks are trained with the noise found here where it is above their own
 };
 Fields fields(LastLayerConfig& config);
 
-// How means are kept within the rewards, and how spreads of draws are chosen.
-struct LastLayerRules {
-  static constexpr double margin = 0.1;  // of the rewards' range, by which means may leave it
-  // Until rewards have differed by as much as they are large, their scale is not known: others may be of the size of
-  // those seen. That doubt fades as an action is pulled, as the prior of a noise variance that weighs this many pairs
-  // of observations would, and is at most so many of their standard deviations: rewards of 50 ± 1 are not a reason to
-  // expect one of 0.
-  static constexpr double doubt_weight = 1.0;
-  static constexpr double most_doubt = 32.0;
-  // An action whose rewards are noisier than the others' has a noise of its own, which starts from theirs as if this
-  // many pairs of observations had shown it. A quieter one keeps the shared noise: an action that always pays the same
-  // until now would otherwise soon be certain, and one that pays nothing whatever happens would make all others
-  // certain.
-  static constexpr double own_weight = 2.0;
+// Where the prior precision of a group of coefficients starts, and the bounds of the evidence.
+struct PrecisionBounds {
+  double low, high, start;
+};
+
+// What no setting changes; docs/regret.md has the reasons.
+struct LastLayerConstants {
+  // Predicted means are clamped to the observed reward range plus this share of it, so that linear extrapolation cannot
+  // rule out an untried action.
+  static constexpr double margin = 0.1;
+  // While the range of the rewards is below their root mean square, their scale is uncertain: the draws' variance grows
+  // by (scale_prior · (rms − range))², at most max_scale_sd standard deviations of the rewards. It falls with an
+  // action's pulls n as 1/(1 + n/(2 scale_prior_pairs)).
+  static constexpr double scale_prior_pairs = 1.0;
+  static constexpr double max_scale_sd = 32.0;
+  // An action with noisier rewards than the others has a noise variance of its own, which starts at the shared one as
+  // if this many pairs of observations had shown it. A quieter action keeps the shared variance: one that has always
+  // paid the same would soon seem certain otherwise.
+  static constexpr double own_noise_pairs = 2.0;
+  static constexpr PrecisionBounds unit_precision{0.125, 512.0, 1.0};      // hidden units, and the intercept
+  static constexpr PrecisionBounds input_precision{2.5e-4, 4096.0, 16.0};  // contexts
 };
 
 // Whether contexts are features of a network's last layer.
 bool inputs_are_features(const LastLayerConfig& config, const Network& network);
-// The features that share a prior, and how it begins: hidden units, contexts where they are features, 1.
+// The features that share a prior precision, and where it starts: hidden units, contexts where they are features, 1.
 std::vector<CoefficientGroup> coefficient_groups(const LastLayerConfig& config, const Network& network);
 
 }  // namespace pits

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pits/core/denormals.h"
-#include "pits/core/normals.h"
+#include "pits/core/simd/denormals.h"
+#include "pits/core/simd/normals.h"
 #include "pits/model/growth.h"
+#include "pits/posterior/posterior.h"
 
 namespace pits {
 
@@ -21,15 +22,15 @@ Fields fields(MeanFieldConfig& c) {
       .add("init_log_spread", c.init_log_spread, "their standard deviation", at_least(0))
       .merge(fields(c.optimizer))
       .add("batch", c.batch, "observations in a minibatch, drawn with replacement", at_least(1))
-      .merge(memory_fields(c.capacity, c.discount));
+      .merge(fields(c.memory));
 }
 
-MeanField::MeanField(const MeanFieldConfig& config, std::size_t context_size, std::size_t actions, std::uint64_t seed,
-                     std::uint32_t realization)
+MeanField::MeanField(const MeanFieldConfig& config, std::size_t context_size, std::size_t actions,
+                     const Address& address)
     : config_(checked(config)),
       network_(context_size, config.hidden, actions, config.activation),
-      history_(context_size, actions, static_cast<std::size_t>(config.capacity), {}, config.discount),
-      address_{.seed = seed, .realization = realization},
+      history_(context_size, actions, config.memory),
+      address_(address),
       optimizer_(config.optimizer),
       theta_(1, 2 * network_.parameters()),
       variance_(network_.parameters()),
@@ -70,15 +71,17 @@ void MeanField::add_actions(std::size_t n) {
   update_variance();
 }
 
-void MeanField::place(std::span<const float> theta) {
-  if (theta.size() != theta_.size()) throw bad_input("place: {} numbers, not {}", theta_.size(), theta.size());
+void MeanField::set_parameters(std::span<const float> theta) {
+  if (theta.size() != theta_.size()) throw bad_input("set_parameters: {} numbers, not {}", theta_.size(), theta.size());
   std::ranges::copy(theta, theta_.data());
   update_variance();
 }
 
 void MeanField::state(Archive& archive) {
   archive(history_, optimizer_, theta_);
-  if (archive.reading()) update_variance();
+  if (!archive.reading()) return;
+  check_saved_parameters(theta_.flat());
+  update_variance();
 }
 
 void MeanField::update_variance() {
@@ -93,12 +96,18 @@ float MeanField::prior_variance_of(const Layer& layer) const {
 void MeanField::train(int steps) {
   if (history_.size() == 0) throw failed("train: no observation yet");
   const FlushDenormals flush;
+  const Matrix<float>& theta = thread_copy(theta_);  // as before, if the training fails
+  const Optimizer<float>& optimizer = thread_copy(optimizer_);
   optimizer_.begin_training();
   for (int i = 0; i < steps; ++i) {
     train_step();
-    if (std::ranges::all_of(theta_.flat(), [](float x) { return std::abs(x) <= 1e15F; })) continue;
-    throw failed("the mean-field posterior diverged after {} training steps; a smaller step than {} may hold it",
-                 steps_done(), config_.optimizer.step);
+    if (usable_parameters(theta_.flat())) continue;
+    const std::int64_t done = steps_done();
+    theta_ = theta;
+    optimizer_ = optimizer;
+    update_variance();
+    throw failed("the mean-field posterior diverged after {} training steps; a smaller step than {} may hold it", done,
+                 config_.optimizer.step);
   }
 }
 

@@ -5,7 +5,7 @@
 // 2018).
 #pragma once
 
-#include "pits/core/optimizer.h"
+#include "pits/flow/optimizer.h"
 #include "pits/model/gaussian_network.h"
 #include "pits/posterior/history.h"
 
@@ -21,16 +21,14 @@ struct MeanFieldConfig {
   double init_log_sd = -5.0;    // log σ starts at N(init_log_sd, init_log_spread²)
   double init_log_spread = 0.05;
   OptimizerConfig optimizer = {.rule = Rule::adam, .step = 0.1};
-  int batch = 512;        // B, drawn with replacement
-  int capacity = 0;       // observations kept; 0 keeps all
-  double discount = 1.0;  // of an observation's weight with every one that follows it
+  int batch = 512;  // B, drawn with replacement
+  Memory memory{};
 };
 Fields fields(MeanFieldConfig& config);
 
 class MeanField {
  public:
-  MeanField(const MeanFieldConfig& config, std::size_t context_size, std::size_t actions, std::uint64_t seed,
-            std::uint32_t realization);
+  MeanField(const MeanFieldConfig& config, std::size_t context_size, std::size_t actions, const Address& address);
 
   void observe(const Observation& observation) { history_.add(observation); }
   void train(int steps);
@@ -45,7 +43,7 @@ class MeanField {
   GaussianWeights weights() const { return {theta_.flat().first(network_.parameters()), variance_}; }
   std::int64_t steps_done() const { return optimizer_.steps_done(); }
   // Puts q at these means and log σ, (2P).
-  void place(std::span<const float> theta);
+  void set_parameters(std::span<const float> theta);
 
   void state(Archive& archive);
 

@@ -1,19 +1,14 @@
 #include "pits/report/figures.h"
 
-#include <fcntl.h>
 #include <openssl/evp.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "pits/core/error.h"
-#include "pits/core/files.h"
+#include "pits/core/io/files.h"
+#include "pits/core/io/process.h"
 
 namespace pits {
 namespace {
@@ -40,61 +35,6 @@ std::string file_address(const fs::path& file) {
   }
   return address;
 }
-
-// A child process and what it writes to its standard output.
-class Child {
- public:
-  explicit Child(const std::vector<std::string>& words) {
-    std::array<int, 2> ends{};
-    if (pipe(ends.data()) != 0) throw failed("cannot start '{}': no pipe", words.front());
-    pid_ = fork();
-    if (pid_ < 0) throw failed("cannot start '{}'", words.front());
-    if (pid_ == 0) become(words, ends);
-    close(ends[1]);
-    output_ = ends[0];
-  }
-  ~Child() {
-    close(output_);
-    if (pid_ <= 0) return;
-    kill(-pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  // All it writes; none where it takes longer than `seconds`.
-  std::optional<std::string> read_all(int seconds) const {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-    std::string text;
-    std::vector<char> buffer(1 << 16);
-    for (;;) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-      pollfd ready{.fd = output_, .events = POLLIN, .revents = 0};
-      if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) == 0) return std::nullopt;
-      const ssize_t n = read(output_, buffer.data(), buffer.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return text;
-      text.append(buffer.data(), static_cast<std::size_t>(n));
-    }
-  }
-
- private:
-  [[noreturn]] static void become(const std::vector<std::string>& words, const std::array<int, 2>& ends) {
-    setpgid(0, 0);  // the browser's own children end with it
-    dup2(ends[1], STDOUT_FILENO);
-    const int nowhere = open("/dev/null", O_RDWR);
-    dup2(nowhere, STDERR_FILENO);
-    dup2(nowhere, STDIN_FILENO);
-    std::vector<char*> argv;
-    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    execv(argv[0], argv.data());
-    _exit(127);
-  }
-
-  pid_t pid_ = -1;
-  int output_ = -1;
-};
 
 }  // namespace
 
@@ -139,11 +79,11 @@ std::vector<FigureFiles> figures_in_dump(std::string_view tree) {
 
 std::size_t export_figures(const fs::path& browser, const fs::path& page, const fs::path& directory, int seconds) {
   // --no-sandbox: root has no sandbox. Virtual time lets the page's timers run without waiting for the clock.
-  const Child child({browser.string(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-                     "--virtual-time-budget=600000", "--dump-dom", file_address(page) + "#export"});
-  const auto tree = child.read_all(seconds);
-  if (!tree) throw failed("'{}' did not draw the figures within {} s", browser.string(), seconds);
-  const std::vector<FigureFiles> figures = figures_in_dump(*tree);
+  const auto result = run_process({browser.string(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                                   "--virtual-time-budget=600000", "--dump-dom", file_address(page) + "#export"},
+                                  std::chrono::seconds(seconds));
+  if (!result) throw failed("'{}' did not draw the figures within {} s", browser.string(), seconds);
+  const std::vector<FigureFiles> figures = figures_in_dump(result->output);
   create_directories_or_throw(directory);
   for (const FigureFiles& figure : figures) {
     write_file_atomically(directory / (figure.id + ".svg"), figure.svg);

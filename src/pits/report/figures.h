@@ -16,7 +16,7 @@ std::optional<std::filesystem::path> find_browser();
 struct FigureFiles {
   std::string id, svg, png;
 };
-// From the tree that the browser dumps of PAGE#export (web/src/export-mode.js).
+// From the tree that the browser dumps of PAGE#export (web/src/figure/export-mode.js).
 std::vector<FigureFiles> figures_in_dump(std::string_view tree);
 
 // DIR/ID.svg and DIR/ID.png for every figure of the page; returns their number. A browser that fails, or does not

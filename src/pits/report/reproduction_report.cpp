@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pits/core/files.h"
-#include "pits/experiment/paper.h"
+#include "pits/core/io/files.h"
+#include "pits/experiment/paper/paper.h"
+#include "pits/experiment/paper/reproduction_manifest.h"
 #include "pits/report/page.h"
 #include "pits/version.h"
 
@@ -46,16 +47,19 @@ Json posterior_data(const SectionResult& result) {
   Json series = Json::array();
   for (const Shown& agent : section.agents) {
     const auto row = std::ranges::find(result.rows, agent.spec, &SummaryRow::agent);
-    series.push_back(
-        {{"agent", agent.spec}, {"label", agent.label}, {"mean", row->posterior_w2}, {"se", row->posterior_w2_se}});
+    series.push_back({{"agent", agent.spec},
+                      {"label", agent.label},
+                      {"mean", row->observed.at("posterior_w2")},
+                      {"se", row->observed.at("posterior_w2_se")}});
   }
-  const SummaryRow& first = result.rows.front();
+  const Json& first = result.rows.front().observed;
   return {{"title", section.title},
           {"text", section.text},
           {"dimension", result.plan->shapes().front().contexts},
-          {"rounds", probe_rounds(first.curve_rounds.back())},
+          {"rounds", first.at("posterior_rounds")},
           {"series", series},
-          {"floor", {{"label", "exact draws, on Lin-TS's rounds"}, {"mean", first.posterior_floor}, {"se", nullptr}}}};
+          {"floor",
+           {{"label", "exact draws, on Lin-TS's rounds"}, {"mean", first.at("posterior_floor")}, {"se", nullptr}}}};
 }
 
 // Table 1, with the problems whose data is missing as rows without our figures.
@@ -151,6 +155,18 @@ void write_reproduction(const std::filesystem::path& directory, const Reproducti
     write_table(tables / (id + "-regret"), section_table(result, false));
   }
   write_file_atomically(directory / "report.html", render_page(reproduction_data(r)));
+}
+
+Reproduction load_reproduction(const std::filesystem::path& directory) {
+  ReproductionManifest manifest = read_manifest(directory);
+  Reproduction r{.sections = {}, .missing = std::move(manifest.missing), .origin = {}};
+  for (Section& section : manifest.sections) {
+    const auto plan = std::make_shared<const Plan>(read_plan(directory / section.id));
+    std::vector<SummaryRow> rows = finished_rows(directory / section.id, *plan);
+    r.sections.push_back({.section = std::move(section), .plan = plan, .rows = std::move(rows)});
+  }
+  r.origin = read_origin(directory / r.sections.front().section.id);
+  return r;
 }
 
 }  // namespace pits

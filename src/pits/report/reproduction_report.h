@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "pits/experiment/reproduction.h"
+#include "pits/core/io/text_table.h"
+#include "pits/experiment/paper/reproduction.h"
 #include "pits/experiment/summary.h"
 #include "pits/report/run_report.h"
-#include "pits/report/text_table.h"
 
 namespace pits {
 
@@ -42,14 +42,7 @@ nlohmann::ordered_json reproduction_data(const Reproduction& r);
 // DIR/report.html and DIR/tables/*.{txt,md,tex,csv,json}. Only the page has anything that differs from run to run.
 void write_reproduction(const std::filesystem::path& directory, const Reproduction& r);
 
-// Adds sections to what DIR/reproduction.json says DIR holds; those of the same name are replaced.
-void add_holdings(const std::filesystem::path& directory, const std::vector<Section>& sections,
-                  const std::vector<MissingData>& missing);
 // All that DIR holds, from its run directories; a section that lacks cells is an Error.
 Reproduction load_reproduction(const std::filesystem::path& directory);
-
-// The plan and the rows of a run directory that has all its cells.
-Plan read_plan(const std::filesystem::path& directory);
-std::vector<SummaryRow> finished_rows(const std::filesystem::path& directory, const Plan& plan);
 
 }  // namespace pits

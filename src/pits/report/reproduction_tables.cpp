@@ -2,18 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pits/experiment/paper.h"
+#include "pits/experiment/paper/paper.h"
 #include "pits/report/reproduction_report.h"
 
 namespace pits {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const SummaryRow& row_of(const SectionResult& result, const std::string& agent, const std::string& environment) {
-  return *std::ranges::find_if(result.rows,
-                               [&](const SummaryRow& r) { return r.agent == agent && r.environment == environment; });
-}
 
 const SectionResult* find_section(const Reproduction& r, std::string_view id) {
   const auto found = std::ranges::find_if(r.sections, [&](const SectionResult& s) { return s.section.id == id; });
@@ -90,7 +85,7 @@ Json comparison_json(const Reproduction& r) {
     const Shown& env = section.environments[e];
     table["environments"].push_back({{"env", env.spec}, {"label", env.label}, {"remark", remarks[e]}});
     for (const Shown& agent : section.agents) {
-      const Statistics& s = row_of(*benchmark, agent.spec, env.spec).normalized_regret;
+      const Statistics& s = row_of(benchmark->rows, agent.spec, env.spec).normalized_regret;
       const auto paper = paper_regret(agent.variant_of.empty() ? agent.spec : agent.variant_of, env.spec);
       const auto known = [&](double x) { return paper ? Json(x) : Json(nullptr); };
       const double difference = paper ? s.mean - paper->mean : 0.0;
@@ -120,7 +115,7 @@ TextTable regret_comparison(const Reproduction& r) {
   for (const Shown& agent : section.agents) {
     std::vector<std::string> ours = {agent.label, "ours"}, theirs = {"", "paper"}, difference = {"", "difference / se"};
     for (const Shown& env : section.environments) {
-      const Statistics& s = row_of(*benchmark, agent.spec, env.spec).normalized_regret;
+      const Statistics& s = row_of(benchmark->rows, agent.spec, env.spec).normalized_regret;
       ours.push_back(fmt::format("{} ± {} ({})", number(s.mean), number(s.std), number(s.se)));
       const auto paper = paper_regret(agent.variant_of.empty() ? agent.spec : agent.variant_of, env.spec);
       theirs.push_back(paper ? fmt::format("{:.2f} ± {:.2f}", paper->mean, paper->spread) : "");
@@ -145,7 +140,7 @@ TextTable section_table(const SectionResult& result, bool normalized) {
   for (const Shown& agent : result.section.agents) {
     table.rows.push_back({agent.label});
     for (const Shown& env : result.section.environments) {
-      const SummaryRow& row = row_of(result, agent.spec, env.spec);
+      const SummaryRow& row = row_of(result.rows, agent.spec, env.spec);
       const Statistics& s = normalized ? row.normalized_regret : row.regret;
       table.rows.back().push_back(fmt::format("{} ± {}", number(s.mean), number(s.se)));
     }
@@ -157,14 +152,14 @@ TextTable section_table(const SectionResult& result, bool normalized) {
 
 TextTable posterior_table(const SectionResult& result) {
   TextTable table{.header = {"W2 after round"}, .rows = {}};
-  const std::vector<std::size_t> rounds = probe_rounds(result.rows.front().curve_rounds.back());
-  for (const std::size_t t : rounds) table.header.push_back(fmt::format("{}", t));
+  for (const Json& t : result.rows.front().observed.at("posterior_rounds")) table.header.push_back(t.dump());
   for (const Shown& agent : result.section.agents) {
-    const SummaryRow& row = row_of(result, agent.spec, result.section.environments.front().spec);
-    table.rows.push_back({agent.label});
-    for (const double w2 : row.posterior_w2) table.rows.back().push_back(number(w2, 4));
-    table.rows.push_back({"  floor on its rounds"});
-    for (const double floor : row.posterior_floor) table.rows.back().push_back(number(floor, 4));
+    const Json& seen = row_of(result.rows, agent.spec, result.section.environments.front().spec).observed;
+    for (const auto& [label, field] :
+         {std::pair{agent.label, "posterior_w2"}, {"  floor on its rounds", "posterior_floor"}}) {
+      table.rows.push_back({label});
+      for (const double x : numbers_in(seen.at(field))) table.rows.back().push_back(number(x, 4));
+    }
   }
   table.notes.push_back("Root mean square over contexts and actions, mean over " + run_note(*result.plan) + ".");
   return table;

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "pits/experiment/json_words.h"
-#include "pits/report/health_report.h"
 #include "pits/report/page.h"
 #include "pits/version.h"
 
@@ -16,10 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const SummaryRow& row_of(const std::vector<SummaryRow>& rows, const std::string& agent, const std::string& env) {
-  return *std::ranges::find_if(rows, [&](const SummaryRow& r) { return r.agent == agent && r.environment == env; });
-}
-
 std::string mean_and_error(const Statistics& s) {
   if (std::isnan(s.mean)) return "-";  // uniform play has no regret here either
   return std::isnan(s.se) ? fmt::format("{:.2f}", s.mean) : fmt::format("{:.2f} ± {:.2f}", s.mean, s.se);
@@ -27,12 +22,12 @@ std::string mean_and_error(const Statistics& s) {
 
 double microseconds(double seconds, std::size_t rounds) { return 1e6 * seconds / static_cast<double>(rounds); }
 
-// Said where regret is not that of a bandit.
-std::string under(const Plan& plan) { return plan.feedback() == Revealed::all ? " under full information" : ""; }
+// Part of a title where the feedback is not that of a bandit.
+std::string under(const Plan& plan) { return plan.feedback() == FeedbackKind::all ? " under full information" : ""; }
 
 std::string number_or_nothing(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
-// µs a round, over all environments.
+// µs per round, over all environments.
 std::string cost(const Plan& plan, const std::vector<SummaryRow>& rows, const std::string& agent) {
   double seconds = 0.0;
   std::size_t rounds = 0;  // a problem may end before T
@@ -44,55 +39,72 @@ std::string cost(const Plan& plan, const std::vector<SummaryRow>& rows, const st
   return std::isnan(seconds) ? "-" : fmt::format("{:.1f}", microseconds(seconds, rounds));
 }
 
+// What must be known of the problems: those that end before T, and remarks on their data.
+void add_remarks(const Plan& plan, const std::vector<SummaryRow>& rows, TextTable& table) {
+  const std::vector<std::string> environments = plan.environments(), remarks = plan.remarks();
+  for (std::size_t i = 0; i < remarks.size(); ++i) {
+    const std::size_t rounds = row_of(rows, plan.agents().front(), environments[i]).curve_rounds.back();
+    if (rounds < plan.steps()) table.notes.push_back(fmt::format("{}: ends after {} rounds", environments[i], rounds));
+    if (!remarks[i].empty()) table.notes.push_back(fmt::format("{}: {}", environments[i], remarks[i]));
+  }
+}
+
 }  // namespace
 
 std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, bool colour) {
   const std::vector<std::string> agents = plan.agents();
-  std::size_t label_width = 5;
-  for (const std::string& agent : agents) label_width = std::max(label_width, display_width(agent));
-  std::string header = fmt::format("{:<{}}", "agent", label_width);
-  std::vector<std::string> lines = agents;
-  for (std::string& line : lines) line += std::string(label_width - display_width(line), ' ');
-
-  for (const std::string& env : plan.environments()) {
-    std::vector<std::string> cells;
-    std::vector<double> means;
-    for (const std::string& agent : agents) {
-      const Statistics& s = row_of(rows, agent, env).normalized_regret;
-      cells.push_back(mean_and_error(s));
-      means.push_back(std::isnan(s.mean) ? std::numeric_limits<double>::infinity() : s.mean);
-    }
-    std::size_t column = display_width(env);
-    for (const std::string& cell : cells) column = std::max(column, display_width(cell));
-    header += "  " + pad_left(env, column);
-    const auto best = static_cast<std::size_t>(std::ranges::min_element(means) - means.begin());
+  TextTable table{.header = {"agent"}, .rows = {}};
+  for (const std::string& agent : agents) table.rows.push_back({agent});
+  for (const std::string& environment : plan.environments()) {
+    double lowest = std::numeric_limits<double>::infinity();
+    std::size_t best = 0;
     for (std::size_t i = 0; i < agents.size(); ++i) {
-      const std::string cell = pad_left(cells[i], column);
-      lines[i] += "  " + (colour && i == best ? "\033[1m" + cell + "\033[0m" : cell);
+      const Statistics& s = row_of(rows, agents[i], environment).normalized_regret;
+      table.rows[i].push_back(mean_and_error(s));
+      if (s.mean < lowest) best = i;
+      if (s.mean < lowest) lowest = s.mean;
+    }
+    if (colour) table.bold.emplace_back(best, table.header.size());
+    table.header.push_back(environment);
+  }
+  table.header.push_back("µs/round");
+  for (std::size_t i = 0; i < agents.size(); ++i) table.rows[i].push_back(cost(plan, rows, agents[i]));
+  table.notes.push_back(fmt::format(
+      "Normalised regret{}, mean ± standard error over {} realization{} of {} rounds, seed {}; uniform play is 100, "
+      "lower is better.",
+      under(plan), plan.realizations(), plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed()));
+  if (plan.config().regret == RegretOf::means) {
+    table.notes.push_back("Regret of means: rewards count by their mean in that context.");
+  }
+  if (plan.feedback() == FeedbackKind::all) {
+    table.notes.push_back("Full information: after every round agents learned the rewards of all actions.");
+  }
+  add_remarks(plan, rows, table);
+  return as_text(table);
+}
+
+std::string difference_table(const Plan& plan, const std::vector<SummaryRow>& rows) {
+  const std::string& base = plan.config().compare;
+  if (base.empty()) return {};
+  TextTable table{.header = {fmt::format("minus {}", base)}, .rows = {}};
+  for (const std::string& environment : plan.environments()) table.header.push_back(environment);
+  for (const std::string& agent : plan.agents()) {
+    if (agent == base) continue;
+    table.rows.push_back({agent});
+    for (const std::string& environment : plan.environments()) {
+      table.rows.back().push_back(mean_and_error(row_of(rows, agent, environment).difference.value()));
     }
   }
-  std::string table = header + "  " + pad_left("µs/round", 9) + "\n";
-  for (std::size_t i = 0; i < agents.size(); ++i) {
-    table += lines[i] + "  " + pad_left(cost(plan, rows, agents[i]), 9) + "\n";
-  }
-  table += fmt::format(
-      "\nNormalised regret{}, mean ± standard error over {} realization{} of {} rounds, seed {}; "
-      "uniform play is 100, lower is better.\n",
-      under(plan), plan.realizations(), plan.realizations() == 1 ? "" : "s", plan.steps(), plan.seed());
-  if (plan.feedback() == Revealed::all)
-    table += "Full information: after every round agents learned the rewards of all actions.\n";
-  const std::vector<std::string> environments = plan.environments();
-  const std::vector<std::string> remarks = plan.remarks();
-  for (std::size_t i = 0; i < remarks.size(); ++i) {
-    const std::size_t rounds = row_of(rows, agents.front(), environments[i]).curve_rounds.back();
-    if (rounds < plan.steps()) table += fmt::format("{}: ends after {} rounds\n", environments[i], rounds);
-    if (!remarks[i].empty()) table += fmt::format("{}: {}\n", environments[i], remarks[i]);
-  }
-  return table;
+  table.notes.push_back(fmt::format("Differences of normalised regret to {}, paired over realizations.", base));
+  return "\n" + as_text(table);
 }
 
 std::string run_text(const Plan& plan, const std::vector<SummaryRow>& rows, bool colour) {
-  return regret_table(plan, rows, colour) + health_text(plan, rows);
+  std::string text = regret_table(plan, rows, colour) + difference_table(plan, rows);
+  for (const Diagnostic& diagnostic : plan.diagnostics()) {
+    if (diagnostic.text != nullptr) text += diagnostic.text(rows);
+  }
+  return text;
 }
 
 TextTable cost_table(const Plan& plan, const std::vector<SummaryRow>& rows) {
@@ -147,7 +159,7 @@ std::string run_page(const Plan& plan, const std::vector<SummaryRow>& rows, cons
                {"machine", origin.machine},
                {"version", version},
                {"seed", plan.seed()}};
-  if (plan.feedback() != Revealed::played) data["feedback"] = format_value(plan.feedback());
+  if (plan.feedback() != FeedbackKind::played) data["feedback"] = format_value(plan.feedback());
   data.update(run_data(plan, rows));
   return render_page(data);
 }

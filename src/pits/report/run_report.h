@@ -4,19 +4,22 @@
 #include <string>
 #include <vector>
 
+#include "pits/core/io/text_table.h"
 #include "pits/experiment/summary.h"
-#include "pits/report/text_table.h"
 
 namespace pits {
 
-// Agents down, environments across, normalised regret as mean ± standard error; the best of a column in bold where
-// `colour` allows. What the problems' data must be known for stands below.
+// Rows are agents, columns environments, cells normalised regret as mean ± standard error; with `colour` the best of a
+// column is bold. Below it: remarks on the problems and their data.
 std::string regret_table(const Plan& plan, const std::vector<SummaryRow>& rows, bool colour);
 
-// All that a finished run says on the terminal: that table, and the health of particles where it was asked for.
+// The same table of paired differences to the agent that the plan compares with; empty if there is none.
+std::string difference_table(const Plan& plan, const std::vector<SummaryRow>& rows);
+
+// All that a finished run prints: those tables, and the text of its diagnostics.
 std::string run_text(const Plan& plan, const std::vector<SummaryRow>& rows, bool colour);
 
-// Regret beside its cost, a row for each agent and environment.
+// Regret beside its cost, one row per agent and environment.
 TextTable cost_table(const Plan& plan, const std::vector<SummaryRow>& rows);
 
 struct Origin {

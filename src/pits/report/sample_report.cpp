@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "pits/core/io/text_table.h"
 #include "pits/report/page.h"
 #include "pits/version.h"
 
@@ -47,17 +48,20 @@ Json frame_json(const SampleFrame& frame) {
 }  // namespace
 
 std::string sample_table(const SampleConfig& config, const SampleResult& result) {
-  std::string table = fmt::format("{:>9}  {:>9}  {:>9}  {:>9}\n", "iteration", "W2", "MMD", "KSD");
+  TextTable table{.header = {"iteration", "W2", "MMD", "KSD"}, .rows = {}, .left = 0};
+  const auto add = [&](const std::string& label, const Distances& d) {
+    table.rows.push_back({label});
+    for (const double x : {d.w2, d.mmd, d.ksd}) table.rows.back().push_back(fmt::format("{:>9.4f}", x));
+  };
   const std::size_t stride = (result.records.size() + 19) / 20;  // at most about twenty lines; the page has all
   for (std::size_t i = 0; i < result.records.size(); ++i) {
     if (i % stride != 0 && i + 1 != result.records.size()) continue;
-    const auto& [iteration, d] = result.records[i];
-    table += fmt::format("{:>9}  {:>9.4f}  {:>9.4f}  {:>9.4f}\n", iteration, d.w2, d.mmd, d.ksd);
+    add(fmt::format("{}", result.records[i].iteration), result.records[i].distances);
   }
-  const Distances& floor = result.floor;
-  return table + fmt::format("{:>9}  {:>9.4f}  {:>9.4f}  {:>9.4f}\n", "exact", floor.w2, floor.mmd, floor.ksd) +
-         fmt::format("\n{} particles of {} on {}; 'exact' is what as many exact samples score.\n", config.particles,
-                     format_value(config.flow.kind), config.target);
+  add("exact", result.floor);
+  table.notes.push_back(fmt::format("{} particles of {} on {}; 'exact' is what as many exact samples score.",
+                                    config.particles, format_value(config.flow.kind), config.target));
+  return as_text(table);
 }
 
 std::string sample_json_lines(const SampleConfig& config, const SampleResult& result) {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "pits/core/error.h"
-#include "pits/core/kernels.h"
+#include "pits/core/simd/kernels.h"
 #include "pits/flow/kernel.h"
 #include "pits/target/assignment.h"
 

@@ -1,0 +1,36 @@
+// One network with several heads on a shared body (Osband et al. 2016): each head keeps each observation with
+// probability `keep`, the body's gradient is divided by the number of heads, and one head is drawn per round.
+#pragma once
+
+#include "pits/agent/network/one_network.h"
+
+namespace pits {
+
+struct BootstrapHeadsConfig {
+  NetworkConfig network{};  // its minibatch is for each head
+  int heads = 10;
+  double keep = 0.95;
+};
+Fields fields(BootstrapHeadsConfig& config);
+
+class BootstrapHeads : public Cloned<BootstrapHeads> {
+ public:
+  BootstrapHeads(const BootstrapHeadsConfig& config, const AgentSetup& setup);
+
+  // Head h's output for action a is output h·K + a.
+  const Posterior& network() const { return network_; }
+
+ private:
+  Action decide(const Query& query, Stream& stream, ActionProbabilities* exact) const override;
+  void observe(const Feedback& event) override;
+  void state(Archive& archive) override { archive(network_, trained_at_); }
+  void grow(std::size_t n) override { network_.add_actions(n); }
+
+  int heads_;
+  double keep_;
+  Memory memory_;  // in rounds; the network's counts the observations of all heads
+  Posterior network_;
+  std::uint64_t trained_at_ = 0;
+};
+
+}  // namespace pits

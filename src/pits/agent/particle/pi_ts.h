@@ -1,0 +1,42 @@
+// Particle-interactive Thompson sampling, the paper's Algorithm 1: draw one particle, play its best action, store what
+// happened, and move the particles by a flow when training is due. Most agents with networks are settings of this one
+// (presets.h).
+#pragma once
+
+#include "pits/agent/agent.h"
+#include "pits/posterior/posterior.h"
+
+namespace pits {
+
+struct PiTsConfig {
+  PosteriorConfig posterior{};
+  Exploration exploration{};
+};
+inline Fields fields(PiTsConfig& c) {
+  return Fields{}
+      .merge(fields(c.posterior))
+      .merge(fields(c.exploration))
+      .renamed("explore", "floor")
+      .renamed("explore_decay", "floor_decay");
+}
+
+class PiTs : public Cloned<PiTs> {
+ public:
+  PiTs(const PiTsConfig& config, const AgentSetup& setup);
+
+  bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
+
+  const PiTsConfig& config() const { return config_; }
+  const Posterior& posterior() const { return posterior_; }
+
+ private:
+  Action decide(const Query& query, Stream& stream, ActionProbabilities* exact) const override;
+  void observe(const Feedback& event) override { posterior_.learn(event.observation()); }
+  void state(Archive& archive) override { archive(posterior_); }
+  void grow(std::size_t n) override { posterior_.add_actions(n); }
+
+  PiTsConfig config_;
+  Posterior posterior_;
+};
+
+}  // namespace pits

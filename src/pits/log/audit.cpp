@@ -1,0 +1,138 @@
+#include "pits/log/audit.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "pits/log/ledger.h"
+
+namespace pits {
+namespace {
+
+template <class... Args>
+Error broken(EventNumber number, fmt::format_string<Args...> format, Args&&... args) {
+  return bad_input("event {}: {}", number, fmt::format(format, std::forward<Args>(args)...));
+}
+
+class Checker {
+ public:
+  void see(EventNumber number, const GroupTime& time, const Event& event) {
+    if (time.elapsed < elapsed_) throw broken(number, "time runs backwards in the log");
+    elapsed_ = time.elapsed;
+    if ((number == 1) != std::holds_alternative<Created>(event))
+      throw broken(number, "the first event creates the log");
+    summary_.events = number;
+    std::visit([&](const auto& e) { this->check(number, e); }, event);
+  }
+  LogSummary summary() const {
+    LogSummary all = summary_;
+    all.waiting = open_.size();
+    return all;
+  }
+
+ private:
+  template <class Kind>
+  void check(EventNumber, const Kind&) {}
+  void check(EventNumber, const IdsReserved& ids) { reserved_ = std::max(reserved_, ids.end); }
+  void check(EventNumber number, const Decided& decided) {
+    if (decided.id >= reserved_) throw broken(number, "the id {} was not reserved", decided.id);
+    if (seen_.size() <= decided.id) seen_.resize(decided.id + 1);
+    if (seen_[decided.id]) throw broken(number, "the id {} was given twice", decided.id);
+    seen_[decided.id] = true;
+    if (decided.action >= decided.propensities.size()) throw broken(number, "no such action");
+    open_[decided.id] = number;
+    ++summary_.decisions;
+  }
+  void check(EventNumber number, const Activated& e) { link(number, e.id, e.previous); }
+  void check(EventNumber number, const Rewarded& e) {
+    link(number, e.id, e.previous);
+    ++summary_.rewards;
+  }
+  void check(EventNumber number, const Settled& e) {
+    link(number, e.id, e.previous);
+    open_.erase(e.id);
+    ++summary_.settled;
+  }
+  void link(EventNumber number, DecisionId id, EventNumber previous) {
+    const auto found = open_.find(id);
+    if (found == open_.end()) throw broken(number, "decision {} has settled before, or was never made", id);
+    if (found->second != previous) throw broken(number, "follows {}, not {}", found->second, previous);
+    found->second = number;
+  }
+
+  LogSummary summary_;
+  Microseconds elapsed_ = 0;
+  DecisionId reserved_ = 0;
+  std::vector<bool> seen_;                            // ids
+  std::unordered_map<DecisionId, EventNumber> open_;  // latest event of those that have not settled
+};
+
+void blank(Store& store, const GroupReader& group, const std::unordered_set<DecisionId>& erased) {
+  GroupWriter blanked;
+  std::vector<std::string> keys;
+  bool changed = false;
+  for (EventNumber number = group.first(); number <= group.last(); ++number) {
+    Event event = group.event(number);
+    if (auto* decided = std::get_if<Decided>(&event); decided != nullptr && erased.contains(decided->id)) {
+      if (!decided->key.empty()) keys.push_back(decided->key);
+      decided->key.clear();
+      decided->x.clear();
+      decided->features.clear();
+      decided->context.clear();
+      changed = true;
+    }
+    std::visit([&](const auto& e) { blanked.add(e); }, event);
+  }
+  if (changed) store.rewrite(group.first(), blanked.finish(group.time()), keys);
+}
+
+}  // namespace
+
+void for_each_event(const Store& store, const std::function<void(EventNumber, const GroupTime&, const Event&)>& see) {
+  const EventNumber last = store.last();
+  for (EventNumber number = 1; number <= last;) {
+    const auto group = store.group_holding(number);
+    if (!group || group->first() != number) throw broken(number, "is missing");
+    for (; number <= group->last(); ++number) see(number, group->time(), group->event(number));
+  }
+}
+
+LogSummary check_log(const Store& store) {
+  Checker checker;
+  for_each_event(
+      store, [&](EventNumber number, const GroupTime& time, const Event& event) { checker.see(number, time, event); });
+  if (checker.summary().events == 0) throw bad_input("the store holds no log");
+  return checker.summary();
+}
+
+std::uint64_t erase_contexts(Store& store, const std::string& reason,
+                             const std::function<bool(DecisionId, const GroupTime&)>& chosen) {
+  const EventNumber last = store.last();
+  auto base = newest_snapshot(store, last);
+  if (!base) throw bad_input("a snapshot must be kept before contexts are erased");
+  std::unordered_set<DecisionId> candidates, erased;
+  for_each_event(store, [&](EventNumber number, const GroupTime& time, const Event& event) {
+    const auto* decided = std::get_if<Decided>(&event);
+    if (decided != nullptr && !decided->x.empty() && chosen(decided->id, time)) candidates.insert(decided->id);
+    const auto* settled = std::get_if<Settled>(&event);
+    const bool learned = settled != nullptr && number <= base->number;
+    if (learned && candidates.contains(settled->id)) erased.insert(settled->id);
+  });
+  if (erased.empty()) return 0;
+  base->base = true;
+  store.keep(*base);
+  {  // recorded first: a replay never starts before the base from now on
+    Ledger ledger(store, system_clock());
+    ledger.begin_group();
+    ledger.record(Erased{.base = base->number, .decisions = erased.size(), .reason = reason});
+    ledger.commit();
+  }
+  for (EventNumber number = 1; number <= last;) {
+    const GroupReader group = store.group_holding(number).value();
+    blank(store, group, erased);
+    number = group.last() + 1;
+  }
+  return erased.size();
+}
+
+}  // namespace pits

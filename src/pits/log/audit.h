@@ -1,0 +1,35 @@
+// What a log can be asked afterwards: is it whole, does it give the same decisions again, and blank these contexts.
+#pragma once
+
+#include <functional>
+
+#include "pits/log/learner.h"
+
+namespace pits {
+
+// Calls see(number, time, event) for every event, in order.
+void for_each_event(const Store& store, const std::function<void(EventNumber, const GroupTime&, const Event&)>& see);
+
+struct LogSummary {
+  EventNumber events = 0;
+  std::uint64_t decisions = 0, rewards = 0, settled = 0, waiting = 0;
+};
+// Throws where events are missing or damaged, or contradict each other: an id given twice or never reserved, a decision
+// that settles twice, a chain that is broken.
+LogSummary check_log(const Store& store);
+
+struct Verification {
+  std::uint64_t same = 0, different = 0;
+  std::uint64_t other_engine = 0;    // made by another build or SIMD target: not comparable
+  std::uint64_t out_of_reach = 0;    // erased, or made before the oldest snapshot that can be started from
+  std::vector<DecisionId> examples;  // the first that differ
+};
+// Makes every logged decision again: action and propensities must have the same bits.
+Verification verify_log(const Store& store);
+
+// Blanks the contexts, features and keys of decisions that have settled and are `chosen`, and records it. The store
+// must have a snapshot of its last event, which becomes the base of replays. Returns how many were blanked.
+std::uint64_t erase_contexts(Store& store, const std::string& reason,
+                             const std::function<bool(DecisionId, const GroupTime&)>& chosen);
+
+}  // namespace pits

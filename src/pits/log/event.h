@@ -1,0 +1,230 @@
+// The events of a live bandit's log. They are numbered 1, 2, ... without gaps, in the order in which they are learned,
+// and written in groups: all events of a group become durable together and have one time.
+//
+// Event 1 is Created. State = f(events 1..n): a learner keeps nothing that is not in them. The events of one decision
+// are a chain: each names the decision's previous event.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "pits/agent/agent.h"
+
+namespace pits {
+
+using EventNumber = std::uint64_t;  // 0: before the first event
+using Microseconds = std::int64_t;
+using TextFields = std::vector<std::pair<std::string, std::string>>;  // a config: names and values
+
+// An event lists its fields once, by name, for its binary form and for JSON. `tag` and `version` stand before the
+// binary form; they are never given another meaning. A changed list of fields gets a new version.
+struct Created {
+  static constexpr std::uint8_t tag = 1, version = 1;
+  static constexpr std::string_view name = "created";
+  std::string agent;  // its spec with every field
+  std::uint64_t context_size = 0, seed = 0;
+  std::vector<std::string> actions;  // their names
+  TextFields config;                 // LiveConfig
+  std::string schema;                // of named contexts, JSON; empty: contexts are vectors
+  std::string engine;                // what computes: see engine_name()
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("agent", agent), v("context_size", context_size), v("seed", seed), v("actions", actions);
+    v("config", config), v("schema", schema), v("engine", engine);
+  }
+};
+
+// Before any id below `end` is given. A crash skips the ids that were left.
+struct IdsReserved {
+  static constexpr std::uint8_t tag = 2, version = 1;
+  static constexpr std::string_view name = "ids_reserved";
+  DecisionId end = 0;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("end", end);
+  }
+};
+
+struct Decided {
+  static constexpr std::uint8_t tag = 3, version = 1;
+  static constexpr std::string_view name = "decided";
+  DecisionId id = 0;
+  std::string key;                    // the caller's own name of the decision; may be empty
+  EventNumber model = 0;              // the policy had learned events 1..model
+  Action action = 0;                  // that was taken
+  bool active = true;                 // false: counts only once it is activated or rewarded
+  float floor = 0.0F;                 // share of decisions made uniformly
+  float propensity_error = 0.0F;      // largest standard error of the propensities; 0: exact
+  std::vector<float> propensities;    // (K) of every action
+  std::vector<std::uint8_t> allowed;  // (K) the caller's mask; empty: all
+  std::vector<float> x;               // (d) the encoded context; empty: erased
+  std::vector<float> features;        // (K·f) of every action, row by row, where the decision came with them
+  std::string context;                // the named context as it came, JSON; may be empty
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("id", id), v("key", key), v("model", model), v("action", action), v("active", active), v("floor", floor);
+    v("propensity_error", propensity_error), v("propensities", propensities), v("allowed", allowed), v("x", x);
+    v("features", features), v("context", context);
+  }
+};
+
+// What was decided has been shown.
+struct Activated {
+  static constexpr std::uint8_t tag = 4, version = 1;
+  static constexpr std::string_view name = "activated";
+  DecisionId id = 0;
+  EventNumber previous = 0;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("id", id), v("previous", previous);
+  }
+};
+
+struct Rewarded {
+  static constexpr std::uint8_t tag = 5, version = 1;
+  static constexpr std::string_view name = "rewarded";
+  DecisionId id = 0;
+  EventNumber previous = 0;
+  float value = 0.0F;
+  std::string key;  // of this reward: the same key again is a retry; may be empty
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("id", id), v("previous", previous), v("value", value), v("key", key);
+  }
+};
+
+enum class SettleReason : std::uint8_t { reward, expired, cancelled };
+template <>
+inline constexpr auto enum_names<SettleReason> = std::array{"reward", "expired", "cancelled"};
+
+// The end of a decision: what is learned of it, unless it was cancelled. Every decision settles once.
+struct Settled {
+  static constexpr std::uint8_t tag = 6, version = 1;
+  static constexpr std::string_view name = "settled";
+  DecisionId id = 0;
+  EventNumber previous = 0;
+  float value = 0.0F;
+  SettleReason reason = SettleReason::reward;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("id", id), v("previous", previous), v("value", value), v("reason", reason);
+  }
+};
+
+struct ActionsAdded {
+  static constexpr std::uint8_t tag = 7, version = 1;
+  static constexpr std::string_view name = "actions_added";
+  Action first = 0;
+  std::vector<std::string> names;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("first", first), v("names", names);
+  }
+};
+
+struct ActionRetired {
+  static constexpr std::uint8_t tag = 8, version = 1;
+  static constexpr std::string_view name = "action_retired";
+  Action action = 0;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("action", action);
+  }
+};
+
+struct ConfigChanged {
+  static constexpr std::uint8_t tag = 9, version = 1;
+  static constexpr std::string_view name = "config_changed";
+  TextFields config;  // LiveConfig, whole
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("config", config);
+  }
+};
+
+// Another build or SIMD target goes on from here: bits are comparable only between two of these events.
+struct EngineChanged {
+  static constexpr std::uint8_t tag = 10, version = 1;
+  static constexpr std::string_view name = "engine_changed";
+  std::string engine;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("engine", engine);
+  }
+};
+
+// Contexts of some decisions were blanked. A replay starts at `base` or later: a snapshot that is kept for it.
+struct Erased {
+  static constexpr std::uint8_t tag = 11, version = 1;
+  static constexpr std::string_view name = "erased";
+  EventNumber base = 0;
+  std::uint64_t decisions = 0;  // how many
+  std::string reason;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("base", base), v("decisions", decisions), v("reason", reason);
+  }
+};
+
+using Event = std::variant<Created, IdsReserved, Decided, Activated, Rewarded, Settled, ActionsAdded, ActionRetired,
+                           ConfigChanged, EngineChanged, Erased>;
+
+struct GroupTime {
+  Microseconds utc = 0;      // since 1970; may jump in both directions
+  Microseconds elapsed = 0;  // that the log has counted; never falls. Windows are measured by it.
+};
+
+// Builds the bytes of a group.
+class GroupWriter {
+ public:
+  template <class Kind>
+  void add(const Kind& event) {
+    const std::size_t start = begin(Kind::tag, Kind::version);
+    const_cast<Kind&>(event).visit([&](std::string_view, auto& field) { events_(field); });  // writing changes nothing
+    end(start);
+  }
+  std::uint32_t count() const { return count_; }
+  // Layout: format (u8), utc, elapsed (i64), count (u32); per event tag, version (u8), size (u32), fields; then the
+  // first 8 bytes of the SHA-256 of all that.
+  std::string finish(const GroupTime& time) const;
+
+ private:
+  std::size_t begin(std::uint8_t tag, std::uint8_t version);  // where the fields start
+  void end(std::size_t start);
+
+  Archive events_;
+  std::uint32_t count_ = 0;
+};
+
+// Reads the bytes of a group. An Error names the first event's number.
+class GroupReader {
+ public:
+  GroupReader(std::string bytes, EventNumber first);
+
+  EventNumber first() const { return first_; }
+  EventNumber last() const { return first_ + starts_.size() - 1; }
+  const GroupTime& time() const { return time_; }
+  Event event(EventNumber number) const;
+  std::uint8_t tag(EventNumber number) const;
+
+ private:
+  std::string bytes_;
+  EventNumber first_;
+  GroupTime time_;
+  std::vector<std::size_t> starts_;  // of the events
+};
+
+}  // namespace pits

@@ -1,0 +1,111 @@
+#include "pits/log/event_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace pits {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ToJson {
+  Json& out;
+
+  template <class T>
+  void operator()(std::string_view name, const T& field) const {
+    out[std::string(name)] = field;
+  }
+  void operator()(std::string_view name, SettleReason reason) const { out[std::string(name)] = format_value(reason); }
+  void operator()(std::string_view name, const TextFields& fields) const {
+    Json& list = out[std::string(name)] = Json::object();
+    for (const auto& [key, value] : fields) list[key] = value;
+  }
+};
+
+struct FromJson {
+  const Json& in;
+
+  template <class T>
+  void operator()(std::string_view name, T& field) const {
+    in.at(std::string(name)).get_to(field);
+  }
+  void operator()(std::string_view name, SettleReason& reason) const {
+    parse_value(in.at(std::string(name)).get<std::string>(), reason);
+  }
+  void operator()(std::string_view name, TextFields& fields) const {
+    for (const auto& [key, value] : in.at(std::string(name)).items()) fields.emplace_back(key, value);
+  }
+};
+
+template <std::size_t i = 0>
+Event read_event(const Json& json, const std::string& name) {
+  if constexpr (i < std::variant_size_v<Event>) {
+    using Kind = std::variant_alternative_t<i, Event>;
+    if (name != Kind::name) return read_event<i + 1>(json, name);
+    Kind event;
+    event.visit(FromJson{json});
+    return event;
+  } else {
+    throw bad_input("there is no event '{}'", name);
+  }
+}
+
+}  // namespace
+
+std::string to_json(const TimedEvent& event) {
+  Json json;
+  json["number"] = event.number;
+  json["utc"] = event.time.utc;
+  json["elapsed"] = event.time.elapsed;
+  std::visit(
+      [&](auto fields) {
+        json["event"] = fields.name;
+        fields.visit(ToJson{json});
+      },
+      event.event);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+TimedEvent event_from_json(std::string_view line) {
+  try {
+    const Json json = Json::parse(line);
+    TimedEvent event;
+    json.at("number").get_to(event.number);
+    json.at("utc").get_to(event.time.utc);
+    json.at("elapsed").get_to(event.time.elapsed);
+    event.event = read_event(json, json.at("event").get<std::string>());
+    return event;
+  } catch (const nlohmann::json::exception& e) {
+    throw bad_input("not an event in JSON: {}", e.what());
+  }
+}
+
+LogImport::LogImport(Store& store) : store_(store) {
+  if (store.last() != 0) throw bad_input("the store holds a log already");
+}
+
+void LogImport::add(const TimedEvent& event) {
+  const EventNumber expected = last_ + group_.count() + 1;
+  if (event.number != expected) throw bad_input("event {} must follow, not {}", expected, event.number);
+  if (expected == 1 && !std::holds_alternative<Created>(event.event)) throw bad_input("event 1 must be 'created'");
+  const bool same_group = event.time.utc == time_.utc && event.time.elapsed == time_.elapsed;
+  if (group_.count() > 0 && !same_group) commit();
+  time_ = event.time;
+  std::visit([&](const auto& fields) { group_.add(fields); }, event.event);
+  if (const auto* decided = std::get_if<Decided>(&event.event); decided != nullptr && !decided->key.empty()) {
+    keys_.emplace_back(decided->key, decided->id);
+  }
+}
+
+void LogImport::commit() {
+  store_.commit({.first = last_ + 1, .group = group_.finish(time_), .keys = keys_});
+  last_ += group_.count();
+  group_ = {};
+  keys_.clear();
+}
+
+EventNumber LogImport::finish() {
+  if (group_.count() > 0) commit();
+  return last_;
+}
+
+}  // namespace pits

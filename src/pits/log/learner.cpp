@@ -1,0 +1,114 @@
+#include "pits/log/learner.h"
+
+#include "pits/log/live_config.h"
+
+namespace pits {
+namespace {
+
+constexpr std::size_t most_bytes = 32 << 20;  // of decisions in memory
+
+Bandit created_bandit(const Store& store) {
+  const auto group = store.group_holding(1);
+  if (!group) throw bad_input("the store holds no log");
+  const Event first = group->event(1);
+  const auto* created = std::get_if<Created>(&first);
+  if (created == nullptr) throw bad_input("the log is damaged: its first event does not create it");
+  const LiveConfig config = live_config(created->config);
+  return {created->agent,
+          {.context_size = created->context_size, .actions = created->actions.size(), .seed = created->seed},
+          {.floor = config.floor, .propensity = PropensityKind::none, .propensity_draws = config.propensity_draws}};
+}
+
+std::size_t size_of(const Decided& decided) {
+  return sizeof decided + 64 + (decided.x.size() + decided.features.size()) * sizeof(float);
+}
+
+// The features of the action that was taken.
+std::span<const float> features_of(const Decided& decided) {
+  const std::size_t K = decided.propensities.size();
+  const std::size_t f = K == 0 ? 0 : decided.features.size() / K;
+  return std::span(decided.features).subspan(decided.action * f, f);
+}
+
+}  // namespace
+
+Learner::Learner(const Store& store) : store_(store), bandit_(created_bandit(store)) {}
+
+Learner::Learner(const Store& store, const Snapshot& start)
+    : store_(store),
+      number_(start.number),
+      bandit_(Bandit::from_saved(start.bytes, fmt::format("the snapshot of event {}", start.number))) {}
+
+void Learner::follow(EventNumber until) {
+  while (number_ < until) {
+    const auto group = store_.group_holding(number_ + 1);
+    if (!group) return;
+    for (const EventNumber end = std::min(until, group->last()); number_ < end; ++number_) {
+      apply(number_ + 1, group->event(number_ + 1));
+    }
+  }
+}
+
+void Learner::apply(EventNumber number, const Event& event) {
+  if (const auto* decided = std::get_if<Decided>(&event)) {
+    remember(*decided);
+  } else if (const auto* settled = std::get_if<Settled>(&event)) {
+    learn(*settled);
+  } else if (const auto* added = std::get_if<ActionsAdded>(&event)) {
+    if (added->first != bandit_.setup().actions) {
+      throw bad_input("the log is damaged: event {} adds action {} to {}", number, added->first,
+                      bandit_.setup().actions);
+    }
+    bandit_.add_actions(added->names.size());
+  } else if (const auto* retired = std::get_if<ActionRetired>(&event)) {
+    bandit_.retire(retired->action);
+  }
+}
+
+void Learner::learn(const Settled& settled) {
+  const Decided decided = take(settled);
+  if (settled.reason == SettleReason::cancelled) return;
+  if (decided.x.empty() && bandit_.setup().context_size > 0) {
+    throw bad_input("the context of decision {} was erased; a replay starts at a later snapshot", settled.id);
+  }
+  try {
+    bandit_.learn(Feedback{.x = decided.x,
+                           .action = decided.action,
+                           .reward = settled.value,
+                           .id = settled.id,
+                           .z = features_of(decided)});
+  } catch (const Error& e) {
+    ++refused_;
+    refusal_ = fmt::format("decision {}: {}", settled.id, e.what());
+  }
+}
+
+void Learner::remember(const Decided& decided) {
+  const auto [place, is_new] = waiting_.try_emplace(decided.id, decided);
+  if (!is_new) throw bad_input("the log is damaged: two decisions have the id {}", decided.id);
+  place->second.context.clear();
+  bytes_ += size_of(decided);
+  while (bytes_ > most_bytes) {
+    bytes_ -= size_of(waiting_.begin()->second);
+    waiting_.erase(waiting_.begin());
+  }
+}
+
+Decided Learner::take(const Settled& settled) {
+  const auto found = waiting_.find(settled.id);
+  if (found == waiting_.end()) return std::get<Decided>(chain(store_, settled.previous).front());
+  Decided decided = std::move(found->second);
+  bytes_ -= size_of(decided);
+  waiting_.erase(found);
+  return decided;
+}
+
+std::optional<Snapshot> newest_snapshot(const Store& store, EventNumber at_most) {
+  std::optional<EventNumber> newest;
+  for (const Snapshot& snapshot : store.snapshots()) {
+    if (snapshot.number <= at_most) newest = snapshot.number;
+  }
+  return newest ? std::optional(store.snapshot(*newest)) : std::nullopt;
+}
+
+}  // namespace pits

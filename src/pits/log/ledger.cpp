@@ -1,0 +1,232 @@
+#include "pits/log/ledger.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pits {
+namespace {
+
+constexpr std::size_t longest_key = 256;
+
+void check_key(std::string_view key) {
+  if (key.size() > longest_key) throw bad_input("a key has at most {} bytes, not {}", longest_key, key.size());
+}
+
+}  // namespace
+
+void check(const Reward& reward) {
+  check_key(reward.key);
+  if (!std::isfinite(reward.value)) {
+    throw bad_input("the reward of decision {} must be finite, not {}", reward.id, reward.value);
+  }
+}
+
+void Ledger::create(Store& store, const Clock& clock, const Created& created) {
+  if (store.last() != 0) throw bad_input("the store holds a log already");
+  GroupWriter group;
+  group.add(created);
+  store.commit({.first = 1, .group = group.finish({.utc = clock.utc(), .elapsed = 0})});
+}
+
+Ledger::Ledger(Store& store, const Clock& clock, const LedgerLimits& limits)
+    : store_(store), clock_(clock), limits_(limits), index_(store, limits.index_pages) {
+  recover();
+}
+
+template <class Kind>
+EventNumber Ledger::add(const Kind& event) {
+  group_.add(event);
+  return last_ + group_.count();
+}
+
+Ledger::Books& Ledger::edit() {
+  if (!books_before_) books_before_ = books_;
+  return books_;
+}
+
+void Ledger::begin_group() {
+  const Microseconds steady = clock_.steady();
+  time_ = {.utc = clock_.utc(), .elapsed = time_.elapsed + std::max<Microseconds>(0, steady - steady_)};
+  steady_ = steady;
+}
+
+DecisionId Ledger::decide(Decided& decided) {
+  check_key(decided.key);
+  if (!decided.key.empty()) {
+    if (const auto same = keys_.find(decided.key); same != keys_.end()) return same->second;
+    if (const auto earlier = store_.decision_of(decided.key)) return *earlier;
+  }
+  if (index_.find(decided.id).standing != Standing::unknown) throw failed("two decisions have the id {}", decided.id);
+  decided.active = !books_.config.activation;
+  index_.set(decided.id, {Standing::decided, add(decided)});
+  if (!decided.key.empty()) keys_.emplace(decided.key, decided.id);
+  return decided.id;
+}
+
+Answer Ledger::reward(const Reward& reward) {
+  check(reward);
+  const bool first = books_.config.rewards == RewardRule::first;
+  const IndexEntry entry = index_.find(reward.id);
+  if (entry.standing == Standing::unknown) return Answer::unknown;
+  if (first && entry.settled()) return entry.standing == Standing::rewarded ? Answer::duplicate : Answer::expired;
+  Rewarded event{.id = reward.id, .previous = entry.latest, .value = reward.value, .key = reward.key};
+  if (first && entry.standing == Standing::decided) {  // needs no tally
+    settle(reward.id, add(event), reward.value, SettleReason::reward);
+    return Answer::accepted;
+  }
+  Tally& tally = this->tally(reward.id, entry);
+  if (tally.has(reward.key)) return Answer::duplicate;
+  if (entry.settled()) return Answer::expired;
+  const EventNumber number = add(event);
+  index_.set(reward.id, {Standing::touched, number});
+  tally.add(event);
+  if (first) settle(reward.id, number, tally.first, SettleReason::reward);
+  return Answer::accepted;
+}
+
+Answer Ledger::activate(DecisionId id) {
+  const IndexEntry entry = index_.find(id);
+  if (entry.standing == Standing::unknown) return Answer::unknown;
+  if (entry.standing == Standing::touched) return Answer::duplicate;
+  if (entry.settled()) return Answer::expired;
+  tally(id, entry);
+  index_.set(id, {Standing::touched, add(Activated{.id = id, .previous = entry.latest})});
+  return Answer::accepted;
+}
+
+Answer Ledger::cancel(DecisionId id) {
+  const IndexEntry entry = index_.find(id);
+  if (entry.standing == Standing::unknown) return Answer::unknown;
+  if (entry.settled()) return entry.standing == Standing::cancelled ? Answer::duplicate : Answer::expired;
+  if (entry.standing == Standing::touched) tally(id, entry);
+  settle(id, entry.latest, 0.0F, SettleReason::cancelled);
+  return Answer::accepted;
+}
+
+void Ledger::settle(DecisionId id, EventNumber previous, float value, SettleReason reason) {
+  const Settled event{.id = id, .previous = previous, .value = value, .reason = reason};
+  index_.set(id, {settled_by(reason), add(event)});
+}
+
+bool Ledger::settle_expired(std::size_t most) {
+  const auto window = static_cast<Microseconds>(std::llround(books_.config.window * 1e6));
+  if (window == 0) return false;
+  for (std::size_t settled = 0; settled < most;) {
+    if (!expiring_ || expiring_->last() <= expired_to_) expiring_ = store_.group_holding(expired_to_ + 1);
+    if (!expiring_ || time_.elapsed - expiring_->time().elapsed < window) return false;
+    const EventNumber next = expired_to_ + 1;
+    if (expiring_->tag(next) == Decided::tag) {
+      settled += settle_expired(std::get<Decided>(expiring_->event(next))) ? 1 : 0;
+    }
+    expired_to_ = next;
+  }
+  return true;
+}
+
+// One that was never activated was never shown: nothing is learned of it.
+bool Ledger::settle_expired(const Decided& decided) {
+  const IndexEntry entry = index_.find(decided.id);
+  if (entry.settled()) return false;
+  const bool touched = entry.standing == Standing::touched;
+  const Tally none;
+  const Tally& tally = touched ? this->tally(decided.id, entry) : none;
+  if (tally.count > 0) {
+    settle(decided.id, entry.latest, tally.value(books_.config.rewards), SettleReason::reward);
+  } else if (decided.active || touched) {
+    settle(decided.id, entry.latest, static_cast<float>(books_.config.default_reward), SettleReason::expired);
+  } else {
+    settle(decided.id, entry.latest, 0.0F, SettleReason::cancelled);
+  }
+  return true;
+}
+
+DecisionId Ledger::reserve_ids(DecisionId end) {
+  if (end > books_.reserved_ids) {
+    add(IdsReserved{.end = end});
+    edit().reserved_ids = end;
+  }
+  return books_.reserved_ids;
+}
+
+Action Ledger::add_actions(const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto earlier = std::span(names).first(i);
+    if (std::ranges::find(books_.actions, names[i]) != books_.actions.end() ||
+        std::ranges::find(earlier, names[i]) != earlier.end()) {
+      throw bad_input("there is an action '{}' already", names[i]);
+    }
+  }
+  const ActionsAdded event{.first = static_cast<Action>(books_.actions.size()), .names = names};
+  if (!names.empty()) {
+    add(event);
+    edit().apply(event);
+  }
+  return event.first;
+}
+
+void Ledger::retire(Action action) {
+  if (action >= books_.actions.size()) {
+    throw bad_input("an action must be below {}, not {}", books_.actions.size(), action);
+  }
+  if (books_.retired[action] != 0) return;
+  if (std::ranges::count(books_.retired, 0) == 1) {
+    throw bad_input("action '{}' is the only one that is left", books_.actions[action]);
+  }
+  add(ActionRetired{.action = action});
+  edit().retired[action] = 1;
+}
+
+void Ledger::change_config(const LiveConfig& config) {
+  check(config);
+  if (config.floor != books_.config.floor || config.propensity_draws != books_.config.propensity_draws) {
+    throw bad_input("floor and propensity_draws cannot change in a log; they are {} and {}", books_.config.floor,
+                    books_.config.propensity_draws);
+  }
+  add(ConfigChanged{.config = as_text(config)});
+  edit().config = config;
+}
+
+void Ledger::change_engine(const std::string& engine) {
+  add(EngineChanged{.engine = engine});
+  edit().engine = engine;
+}
+
+void Ledger::record(const Erased& erased) { add(erased); }
+
+void Ledger::commit() {
+  try {
+    if (group_.count() > 0) {
+      const EventNumber last = last_ + group_.count();
+      const EventNumber old = last - std::min(last, limits_.recovery_events);
+      Commit commit{.first = last_ + 1,
+                    .group = group_.finish(time_),
+                    .pages = index_.due(old),
+                    .keys = {keys_.begin(), keys_.end()}};
+      if (!commit.pages.empty()) commit.recovery = recovery_point(last);
+      store_.commit(commit);
+      last_ = last;
+    }
+  } catch (...) {
+    abandon_group();
+    throw;
+  }
+  index_.committed();
+  group_ = {};
+  keys_.clear();
+  books_before_.reset();
+  expired_before_ = expired_to_;
+  for (; tally_order_.size() > limits_.tallies; tally_order_.pop_front()) tallies_.erase(tally_order_.front());
+}
+
+void Ledger::abandon_group() {
+  index_.undo();
+  group_ = {};
+  keys_.clear();
+  if (books_before_) books_ = *std::exchange(books_before_, std::nullopt);
+  expired_to_ = expired_before_;
+  expiring_.reset();
+  tallies_.clear();
+  tally_order_.clear();
+}
+
+}  // namespace pits

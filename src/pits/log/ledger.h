@@ -1,0 +1,131 @@
+// The books of a live bandit: which decision waits, which rewards it has, when it settles. Each call adds events to a
+// group that commit() makes durable. For one thread.
+//
+// Time: windows are measured by the steady clock while a process runs and by the UTC clock between two processes, so
+// that a UTC clock that jumps changes no window. Expiry is decided once, and is an event.
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+
+#include "pits/log/clock.h"
+#include "pits/log/decision_index.h"
+#include "pits/log/live_config.h"
+
+namespace pits {
+
+enum class Answer {
+  accepted,
+  duplicate,  // the reward, or one that counts in its place, was taken before
+  expired,    // the decision has settled without it: its window is over, or it was cancelled
+  unknown,    // no such decision
+};
+template <>
+inline constexpr auto enum_names<Answer> = std::array{"accepted", "duplicate", "expired", "unknown"};
+
+struct Reward {
+  DecisionId id;
+  float value;
+  std::string key{};  // the same key again is a retry; empty: none
+};
+// Throws unless the value is finite and the key not too long.
+void check(const Reward& reward);
+
+// What is kept in memory; all of it can be read from the store again.
+struct LedgerLimits {
+  std::size_t index_pages = 4096;       // of 512 decisions, 4 kB each
+  std::size_t tallies = 65536;          // decisions with rewards
+  EventNumber recovery_events = 65536;  // at least so many events are read after a crash to restore the index
+};
+
+class Ledger {
+ public:
+  // Goes on with the log of the store, which has at least its Created event.
+  Ledger(Store& store, const Clock& clock, const LedgerLimits& limits = {});
+  // The first event of an empty store.
+  static void create(Store& store, const Clock& clock, const Created& created);
+
+  // Takes the time of the group that begins.
+  void begin_group();
+  // Settles decisions whose window is over, oldest first; true where `most` of them were settled and more may be due.
+  bool settle_expired(std::size_t most);
+
+  // The decision's id, or that of an earlier decision with the same key, which is then the only one. Sets `active`.
+  DecisionId decide(Decided& decided);
+  Answer reward(const Reward& reward);
+  Answer activate(DecisionId id);
+  Answer cancel(DecisionId id);
+  // Ids below the result may be given once the group is durable.
+  DecisionId reserve_ids(DecisionId end);
+  Action add_actions(const std::vector<std::string>& names);  // the first of them
+  void retire(Action action);
+  void change_config(const LiveConfig& config);
+  void change_engine(const std::string& engine);
+  void record(const Erased& erased);
+
+  // Where it throws, the group is as if it had never begun.
+  void commit();
+  void abandon_group();
+
+  EventNumber last() const { return last_; }  // durable event
+  const LiveConfig& config() const { return books_.config; }
+  const std::vector<std::string>& actions() const { return books_.actions; }
+  const std::string& engine() const { return books_.engine; }
+  DecisionId reserved_ids() const { return books_.reserved_ids; }
+  // A durable decision; none where no such decision was made.
+  std::optional<Decided> find(DecisionId id);
+
+ private:
+  struct Books {
+    DecisionId reserved_ids = 0;
+    LiveConfig config;
+    std::vector<std::string> actions;
+    std::vector<std::uint8_t> retired;
+    std::string engine;
+
+    void state(Archive& archive);
+    void apply(const Event& event);  // may be applied twice
+  };
+  // The rewards of one decision.
+  struct Tally {
+    std::uint64_t count = 0;
+    float first = 0.0F, largest = 0.0F;
+    double sum = 0.0;
+    std::vector<std::string> keys;
+
+    void add(const Rewarded& reward);
+    float value(RewardRule rule) const;
+    bool has(std::string_view key) const;
+  };
+
+  template <class Kind>
+  EventNumber add(const Kind& event);
+  Books& edit();
+  Tally& tally(DecisionId id, const IndexEntry& entry);
+  void settle(DecisionId id, EventNumber previous, float value, SettleReason reason);
+  bool settle_expired(const Decided& decided);
+  void recover();
+  void write_pages();
+  void apply(EventNumber number, const Event& event);
+  std::string recovery_point(EventNumber last);
+
+  Store& store_;
+  const Clock& clock_;
+  LedgerLimits limits_;
+  DecisionIndex index_;
+  Books books_;
+  std::optional<Books> books_before_;  // of the group, where it has changed them
+  EventNumber last_ = 0;
+  EventNumber expired_to_ = 0;  // every decision up to this event has settled
+  EventNumber expired_before_ = 0;
+  std::optional<GroupReader> expiring_;  // group of event expired_to_ + 1
+
+  GroupWriter group_;
+  GroupTime time_;
+  Microseconds steady_ = 0;
+  std::unordered_map<std::string, DecisionId> keys_;  // of the group
+  std::unordered_map<DecisionId, Tally> tallies_;
+  std::deque<DecisionId> tally_order_;  // oldest first
+};
+
+}  // namespace pits

@@ -1,0 +1,209 @@
+#include "pits/log/live_bandit.h"
+
+#include <algorithm>
+#include <random>
+
+namespace pits {
+namespace {
+
+constexpr DecisionId id_block = 65536;  // reserved at once
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32U | device();
+}
+
+Learner recovered(const Store& store) {
+  const EventNumber last = store.last();
+  const auto start = newest_snapshot(store, last);
+  Learner learner = start ? Learner(store, *start) : Learner(store);
+  learner.follow(last);
+  return learner;
+}
+
+Choice choice_of(const Decided& decided) {
+  return {.id = decided.id,
+          .action = decided.action,
+          .propensity = decided.propensities.at(decided.action),
+          .propensity_error = decided.propensity_error};
+}
+
+}  // namespace
+
+void LiveBandit::create(Store& store, const LiveSetup& setup, const Clock& clock) {
+  check(setup.config);
+  for (std::size_t i = 0; i < setup.actions.size(); ++i) {
+    if (std::ranges::count(setup.actions, setup.actions[i]) > 1) {
+      throw bad_input("two actions have the name '{}'", setup.actions[i]);
+    }
+  }
+  Created created{.agent = {},
+                  .context_size = setup.context_size,
+                  .seed = setup.seed ? *setup.seed : random_seed(),
+                  .actions = setup.actions,
+                  .config = as_text(setup.config),
+                  .schema = setup.schema,
+                  .engine = engine_name()};
+  // Every field is spelled out: defaults of a later version do not change it.
+  created.agent = Bandit(setup.agent, {.context_size = setup.context_size, .actions = setup.actions.size()}).describe();
+  Ledger::create(store, clock, created);
+}
+
+LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const LedgerLimits& limits)
+    : store_(std::move(store)),
+      learner_(recovered(*store_)),
+      published_(std::make_unique<const Published>(Published{learner_.bandit().policy().copy(), learner_.number()})),
+      committed_(learner_.number()),
+      learned_to_(learner_.number()),
+      snapshot_number_(learner_.number()) {
+  writer_ = std::make_unique<LogWriter>(*store_, clock, limits, [this](EventNumber number) { committed(number); });
+  record_engine();
+  // Ids that may have been given before a crash are not given again.
+  next_id_ = writer_->call([](Ledger& ledger) { return ledger.reserved_ids(); });
+  reserve_ids(next_id_ + id_block);
+  learner_thread_ = std::thread([this] { learn(); });
+}
+
+LiveBandit::~LiveBandit() {
+  writer_.reset();
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  to_learner_.notify_all();
+  learner_thread_.join();
+  try {
+    if (learner_.number() > snapshot_number_) keep_snapshot(false);
+  } catch (const std::exception&) {  // the events are durable
+  }
+}
+
+// The state that another engine left is where this one starts: it is kept, since replaying would not give it again.
+void LiveBandit::record_engine() {
+  const std::string engine = engine_name();
+  if (writer_->call([](Ledger& ledger) { return ledger.engine(); }) == engine) return;
+  const EventNumber number = writer_->call_then(
+      [&](Ledger& ledger) {
+        ledger.change_engine(engine);
+        return 0;
+      },
+      [](Ledger& ledger, int) { return ledger.last(); });
+  learner_.follow(number);
+  keep_snapshot(true);
+  publish();
+}
+
+void LiveBandit::reserve_ids(DecisionId end) {
+  const DecisionId reserved = writer_->call([end](Ledger& ledger) { return ledger.reserve_ids(end); });
+  for (DecisionId now = reserved_ids_; now < reserved && !reserved_ids_.compare_exchange_weak(now, reserved);) {
+  }
+}
+
+// The next block is reserved when half of the last one is used.
+DecisionId LiveBandit::next_id() {
+  const DecisionId id = next_id_.fetch_add(1);
+  if (id >= reserved_ids_) {
+    reserve_ids(id + id_block);
+  } else if (id + id_block / 2 >= reserved_ids_ && !reserving_.exchange(true)) {
+    writer_->add({.apply = [end = id + id_block](Ledger& ledger) { ledger.reserve_ids(end); },
+                  .finish =
+                      [this](Ledger& ledger, const std::exception_ptr& error) {
+                        if (!error) reserved_ids_ = ledger.reserved_ids();
+                        reserving_ = false;
+                      }});
+  }
+  return id;
+}
+
+Choice LiveBandit::decide(ContextView x, const ActionSet& actions, const DecisionLabels& labels) {
+  Decided made = published_.read([&](const Published& by) {
+    by.policy.check(x, actions, 1);
+    return decided(x, actions, next_id(), by);
+  });
+  made.key = labels.key;
+  made.context = labels.context;
+  const Choice choice = choice_of(made);
+  if (made.key.empty()) {
+    writer_->add(std::move(made));
+    return choice;
+  }
+  return writer_->call_then([&](Ledger& ledger) { return ledger.decide(made); },
+                            [](Ledger& ledger, DecisionId id) { return choice_of(ledger.find(id).value()); });
+}
+
+Decided LiveBandit::decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by) const {
+  Decided made;
+  made.id = id;
+  made.model = by.number;
+  made.x.assign(x.begin(), x.end());
+  made.allowed.assign(actions.allowed.begin(), actions.allowed.end());
+  made.features.assign(actions.features.data(), actions.features.data() + actions.features.size());
+  made.floor = static_cast<float>(by.policy.config.floor);
+  made.propensities.resize(by.policy.retired.size());
+  made.action = by.policy.rank(x, actions, 1, id).front().action;
+  made.propensity_error = static_cast<float>(by.policy.probabilities(x, actions, id, 0, made.propensities));
+  return made;
+}
+
+double LiveBandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
+  return published_.read(
+      [&](const Published& by) { return by.policy.probabilities(x, actions, next_id_.load(), 0, p); });
+}
+
+Answer LiveBandit::reward(const Reward& reward) {
+  return writer_->call([&](Ledger& ledger) { return ledger.reward(reward); });
+}
+
+std::vector<Answer> LiveBandit::reward(std::span<const Reward> rewards) {
+  return writer_->call([&](Ledger& ledger) {
+    std::vector<Answer> answers;
+    for (const Reward& reward : rewards) check(reward);
+    for (const Reward& reward : rewards) answers.push_back(ledger.reward(reward));
+    return answers;
+  });
+}
+
+Answer LiveBandit::activate(DecisionId id) {
+  return writer_->call([id](Ledger& ledger) { return ledger.activate(id); });
+}
+
+Answer LiveBandit::cancel(DecisionId id) {
+  return writer_->call([id](Ledger& ledger) { return ledger.cancel(id); });
+}
+
+void LiveBandit::flush() {
+  writer_->call([](Ledger&) { return 0; });
+}
+
+Action LiveBandit::add_actions(const std::vector<std::string>& names) {
+  const Action first = writer_->call([&](Ledger& ledger) { return ledger.add_actions(names); });
+  catch_up();
+  return first;
+}
+
+void LiveBandit::retire(Action action) {
+  writer_->call([action](Ledger& ledger) {
+    ledger.retire(action);
+    return 0;
+  });
+  catch_up();
+}
+
+void LiveBandit::change_config(const LiveConfig& config) {
+  writer_->call([&](Ledger& ledger) {
+    ledger.change_config(config);
+    return 0;
+  });
+}
+
+std::vector<std::string> LiveBandit::actions() {
+  return writer_->call([](Ledger& ledger) { return ledger.actions(); });
+}
+
+std::string LiveBandit::saved() {
+  catch_up();
+  const std::scoped_lock lock(learning_);
+  return learner_.saved();
+}
+
+}  // namespace pits

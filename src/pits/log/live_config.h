@@ -1,0 +1,32 @@
+// The settings of a live bandit, which its log records.
+#pragma once
+
+#include "pits/core/fields.h"
+#include "pits/log/event.h"
+
+namespace pits {
+
+// Which of a decision's rewards counts. The first settles it on arrival; sum and largest wait until the window closes.
+enum class RewardRule { first, sum, largest };
+template <>
+inline constexpr auto enum_names<RewardRule> = std::array{"first", "sum", "largest"};
+
+struct LiveConfig {
+  double floor = 0.02;                     // the least share of decisions made uniformly; fixed once a log exists
+  int propensity_draws = 1000;             // simulated decisions, where probabilities have no closed form; fixed
+  RewardRule rewards = RewardRule::first;  // which of them counts
+  double window = 600.0;                   // seconds in which rewards are taken; 0: for ever
+  double default_reward = 0.0;             // of a decision whose window closed without a reward
+  bool activation = false;                 // decisions count only once they are activated or rewarded
+};
+Fields fields(LiveConfig& config);
+
+// Throws where fields contradict each other.
+void check(const LiveConfig& config);
+TextFields as_text(const LiveConfig& config);
+LiveConfig live_config(const TextFields& text);
+
+// What computes: the version, the revision and the SIMD target. Equal engines give equal bits.
+std::string engine_name();
+
+}  // namespace pits

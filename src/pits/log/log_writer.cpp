@@ -1,0 +1,146 @@
+#include "pits/log/log_writer.h"
+
+#include <algorithm>
+
+namespace pits {
+namespace {
+
+constexpr std::uint64_t most_queued = 100'000;   // decisions that nobody waits for
+constexpr std::size_t most_in_group = 4096;      // requests, so that the first of them need not wait for the last
+constexpr std::size_t most_expired = 4096;       // in one group
+constexpr std::chrono::milliseconds look{50};    // how often windows are looked at where nothing happens
+constexpr std::chrono::milliseconds retry{100};  // after a failure of the store
+
+std::string message_of(const std::exception_ptr& error) {
+  try {
+    if (error) std::rethrow_exception(error);
+    return {};
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+}  // namespace
+
+LogWriter::LogWriter(Store& store, const Clock& clock, const LedgerLimits& limits,
+                     std::function<void(EventNumber)> committed)
+    : ledger_(store, clock, limits), committed_(std::move(committed)), thread_([this] { run(); }) {}
+
+LogWriter::~LogWriter() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+std::string LogWriter::problem() const {
+  const std::scoped_lock lock(mutex_);
+  return problem_;
+}
+
+void LogWriter::add(Decided decided) {
+  if (queued_.fetch_add(1) >= most_queued) {
+    --queued_;
+    const std::string reason = problem();
+    throw failed("{} decisions are not written yet, and no more are taken{}{}", most_queued, reason.empty() ? "" : ": ",
+                 reason);
+  }
+  add({.apply = [decided = std::move(decided)](Ledger& ledger) mutable { ledger.decide(decided); }, .finish = {}});
+}
+
+void LogWriter::add(Request request) {
+  auto* node = new Request(std::move(request));
+  node->before = requests_.load();
+  while (!requests_.compare_exchange_weak(node->before, node)) {
+  }
+  if (!sleeps_.load()) return;
+  // The lock: a writer that is about to sleep sees the request, or is woken.
+  { const std::scoped_lock lock(mutex_); }
+  wake_.notify_one();
+}
+
+// Waits for requests, at most until windows have to be looked at; adds them to those that are left from before.
+bool LogWriter::take_requests(std::deque<Request>& requests) {
+  if (requests.empty() && !more_expired_) {
+    std::unique_lock lock(mutex_);
+    sleeps_ = true;
+    wake_.wait_for(lock, look, [&] { return stopping_ || requests_.load() != nullptr; });
+    sleeps_ = false;
+    if (stopping_ && requests_.load() == nullptr) return false;
+  }
+  std::vector<std::unique_ptr<Request>> taken;
+  for (Request* r = requests_.exchange(nullptr); r != nullptr; r = r->before) taken.emplace_back(r);
+  for (auto request = taken.rbegin(); request != taken.rend(); ++request) requests.push_back(std::move(**request));
+  return true;
+}
+
+void LogWriter::run() {
+  std::deque<Request> requests;
+  while (take_requests(requests)) {
+    write(requests);
+    std::unique_lock lock(mutex_);
+    if (problem_.empty()) continue;
+    if (stopping_) break;  // the store does not take the rest
+    wake_.wait_for(lock, retry, [&] { return stopping_; });
+  }
+  const auto end = std::make_exception_ptr(failed("the log was closed"));
+  for (Request& request : requests) {
+    if (request.finish) request.finish(ledger_, end);
+  }
+}
+
+// One group. What throws in a request's own call concerns only that request.
+void LogWriter::write(std::deque<Request>& requests) {
+  std::vector<std::exception_ptr> errors(std::min(requests.size(), most_in_group));
+  std::exception_ptr failure;
+  try {
+    ledger_.begin_group();
+    more_expired_ = ledger_.settle_expired(most_expired);
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      try {
+        requests[i].apply(ledger_);
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+    }
+    ledger_.commit();
+  } catch (...) {
+    failure = std::current_exception();
+    ledger_.abandon_group();
+    more_expired_ = false;
+  }
+  if (!failure) committed_(ledger_.last());
+  finish(requests, errors, failure);
+}
+
+// Where the store failed, everybody who waits is told, also those that were not in this group yet. A decision that
+// nobody waits for is tried again, whatever went wrong.
+void LogWriter::finish(std::deque<Request>& requests, const std::vector<std::exception_ptr>& errors,
+                       const std::exception_ptr& failure) {
+  report(failure);  // before anybody is told
+  std::vector<Request> again;
+  const std::size_t told = failure ? requests.size() : errors.size();
+  for (std::size_t i = 0; i < told; ++i) {
+    Request& request = requests[i];
+    const std::exception_ptr wrong = failure ? failure : errors[i];
+    if (request.finish) {
+      request.finish(ledger_, wrong);
+    } else if (wrong) {
+      report(wrong);
+      again.push_back(std::move(request));
+    } else {
+      --queued_;
+    }
+  }
+  requests.erase(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(told));
+  requests.insert(requests.begin(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));
+}
+
+void LogWriter::report(const std::exception_ptr& problem) {
+  const std::scoped_lock lock(mutex_);
+  problem_ = message_of(problem);
+}
+
+}  // namespace pits

@@ -1,0 +1,91 @@
+// The one thread that writes a log. Others hand it requests, without a lock; whatever waits becomes durable as one
+// group.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "pits/log/ledger.h"
+
+namespace pits {
+
+class LogWriter {
+ public:
+  struct Request {
+    std::function<void(Ledger&)> apply;
+    std::function<void(Ledger&, std::exception_ptr)>
+        finish;  // with the error, or none; empty: tried until it is durable
+    Request* before = nullptr;
+  };
+
+  // committed(number) is called after every group, by the writing thread.
+  LogWriter(Store& store, const Clock& clock, const LedgerLimits& limits, std::function<void(EventNumber)> committed);
+  ~LogWriter();  // writes what waits, if the store takes it
+  LogWriter(const LogWriter&) = delete;
+  LogWriter& operator=(const LogWriter&) = delete;
+
+  // call(ledger) in the next group; its result when the group is durable, or the Error of the store.
+  template <class Call>
+  auto call(Call&& call) {
+    return call_then(std::forward<Call>(call), [](Ledger&, auto result) { return result; });
+  }
+  // The same; then(ledger, result) is what is returned, computed once the group is durable.
+  template <class Call, class Then>
+  auto call_then(Call&& call, Then&& then);
+  // Nobody waits for it.
+  void add(Request request);
+  // The same; tried again until it is durable. An Error where too many decisions are not durable yet.
+  void add(Decided decided);
+
+  std::uint64_t queued() const { return queued_; }  // decisions that are not durable yet
+  std::string problem() const;                      // the last failure of the store since the last success
+
+ private:
+  void run();
+  bool take_requests(std::deque<Request>& requests);  // false: the end
+  void write(std::deque<Request>& requests);
+  void finish(std::deque<Request>& requests, const std::vector<std::exception_ptr>& errors,
+              const std::exception_ptr& failure);
+  void report(const std::exception_ptr& problem);
+
+  Ledger ledger_;  // of the writing thread
+  std::function<void(EventNumber)> committed_;
+  std::atomic<Request*> requests_{nullptr};  // the last one first
+  std::atomic<std::uint64_t> queued_{0};
+  std::atomic<bool> sleeps_{false};
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::string problem_;
+  bool more_expired_ = false;  // of the writing thread
+  std::thread thread_;
+};
+
+template <class Call, class Then>
+auto LogWriter::call_then(Call&& call, Then&& then) {
+  using Result = std::invoke_result_t<Call, Ledger&>;
+  using Returned = std::invoke_result_t<Then, Ledger&, Result>;
+  // Owned by the request too: it may still notify when the caller has its answer.
+  const auto promise = std::make_shared<std::promise<Returned>>();
+  const auto result = std::make_shared<std::optional<Result>>();
+  add({.apply = [&call, result](Ledger& ledger) { result->emplace(call(ledger)); },
+       .finish =
+           [&then, result, promise](Ledger& ledger, const std::exception_ptr& error) {
+             try {
+               if (error) std::rethrow_exception(error);
+               promise->set_value(then(ledger, *std::move(*result)));
+             } catch (...) {
+               promise->set_exception(std::current_exception());
+             }
+           }});
+  return promise->get_future().get();
+}
+
+}  // namespace pits

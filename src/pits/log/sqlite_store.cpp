@@ -1,0 +1,243 @@
+#include "pits/log/sqlite_store.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "pits/core/io/files.h"
+
+namespace pits {
+namespace {
+
+using Path = std::filesystem::path;
+
+constexpr std::int64_t application = 0x70697473;  // "pits" in the file's header
+constexpr std::int64_t layout = 1;                // of the tables
+constexpr const char* events_file = "events.db";
+constexpr const char* snapshots_file = "snapshots.db";
+
+std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::uint64_t natural(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+// A new directory's entry must survive a loss of power as its files do.
+void create_durably(const Path& directory) {
+  if (std::filesystem::is_directory(directory)) return;
+  create_directories_or_throw(directory);
+  const Path parent = std::filesystem::absolute(directory).parent_path();
+  const int descriptor = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;  // one may be allowed to write to a directory and not to read it
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+void check_layout(Database& database, const Path& file) {
+  if (database.number("PRAGMA application_id") != application) {
+    throw bad_input("'{}' is an SQLite file, but no log of pits", file.string());
+  }
+  if (const std::int64_t found = database.number("PRAGMA user_version"); found != layout) {
+    throw bad_input("'{}' has layout {}; this pits reads layout {}", file.string(), found, layout);
+  }
+}
+
+Database opened_for_writing(const Path& file, const char* tables) {
+  Database database(file, Access::write);
+  database.execute(
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=2000; PRAGMA secure_delete=ON");
+  if (database.number("PRAGMA application_id") == 0 && database.number("SELECT count(*) FROM sqlite_schema") == 0) {
+    database.transaction([&] {
+      database.execute(tables);
+      database.execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", application, layout).c_str());
+    });
+  }
+  check_layout(database, file);
+  return database;
+}
+
+Database opened_for_reading(const Path& file) {
+  Database database(file, Access::read);
+  check_layout(database, file);
+  return database;
+}
+
+}  // namespace
+
+struct SqliteStore::Lock {
+  explicit Lock(const Path& directory) : held(directory) {}
+  DirectoryLock held;
+};
+
+struct SqliteStore::EventWriter {
+  explicit EventWriter(const Path& file)
+      : database(opened_for_writing(file,
+                                    "CREATE TABLE events(first INTEGER PRIMARY KEY, bytes BLOB NOT NULL);"
+                                    "CREATE TABLE pages(page INTEGER PRIMARY KEY, bytes BLOB NOT NULL);"
+                                    "CREATE TABLE keys(key BLOB PRIMARY KEY, decision INTEGER) WITHOUT ROWID;"
+                                    "CREATE TABLE recovery(one INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")) {}
+
+  std::mutex mutex;
+  Database database;
+  Statement insert{database, "INSERT INTO events VALUES(?1, ?2)"};
+  Statement update{database, "UPDATE events SET bytes = ?2 WHERE first = ?1"};
+  Statement page{database, "INSERT OR REPLACE INTO pages VALUES(?1, ?2)"};
+  Statement key{database, "INSERT INTO keys VALUES(?1, ?2)"};
+  Statement forget{database, "DELETE FROM keys WHERE key = ?1"};
+  Statement recovery{database, "INSERT OR REPLACE INTO recovery VALUES(1, ?1)"};
+};
+
+struct SqliteStore::EventReader {
+  explicit EventReader(const Path& file) : database(opened_for_reading(file)) {}
+
+  std::mutex mutex;
+  Database database;
+  Statement group{database, "SELECT first, bytes FROM events WHERE first <= ?1 ORDER BY first DESC LIMIT 1"};
+  Statement page{database, "SELECT bytes FROM pages WHERE page = ?1"};
+  Statement key{database, "SELECT decision FROM keys WHERE key = ?1"};
+  Statement recovery{database, "SELECT bytes FROM recovery"};
+};
+
+struct SqliteStore::SnapshotWriter {
+  explicit SnapshotWriter(const Path& file)
+      : database(opened_for_writing(file,
+                                    "CREATE TABLE snapshots(number INTEGER PRIMARY KEY, engine BLOB NOT NULL,"
+                                    "base INTEGER NOT NULL, bytes BLOB NOT NULL)")) {}
+
+  std::mutex mutex;
+  Database database;
+  Statement insert{database,
+                   "INSERT INTO snapshots VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET engine = ?2,"
+                   "base = max(base, ?3), bytes = ?4"};
+  Statement drop{database, "DELETE FROM snapshots WHERE number = ?1"};
+};
+
+struct SqliteStore::SnapshotReader {
+  explicit SnapshotReader(const Path& file) : database(opened_for_reading(file)) {}
+
+  std::mutex mutex;
+  Database database;
+  Statement list{database, "SELECT number, engine, base FROM snapshots ORDER BY number"};
+  Statement one{database, "SELECT number, engine, base, bytes FROM snapshots WHERE number = ?1"};
+};
+
+SqliteStore::SqliteStore(const Path& directory, Access access) : directory_(directory) {
+  if (access == Access::write) {
+    create_durably(directory);
+    lock_ = std::make_unique<Lock>(directory);
+    event_writer_ = std::make_unique<EventWriter>(directory / events_file);
+    snapshot_writer_ = std::make_unique<SnapshotWriter>(directory / snapshots_file);
+  } else if (!std::filesystem::exists(directory / events_file)) {
+    throw bad_input("'{}' holds no log: there is no {}", directory.string(), events_file);
+  }
+  event_reader_ = std::make_unique<EventReader>(directory / events_file);
+  snapshot_reader_ = std::make_unique<SnapshotReader>(directory / snapshots_file);
+}
+
+SqliteStore::~SqliteStore() = default;
+
+SqliteStore::EventWriter& SqliteStore::event_writer() {
+  if (!event_writer_) throw failed("the log '{}' was opened for reading only", directory_.string());
+  return *event_writer_;
+}
+
+SqliteStore::SnapshotWriter& SqliteStore::snapshot_writer() {
+  if (!snapshot_writer_) throw failed("the log '{}' was opened for reading only", directory_.string());
+  return *snapshot_writer_;
+}
+
+void SqliteStore::commit(const Commit& commit) {
+  EventWriter& to = event_writer();
+  const std::scoped_lock lock(to.mutex);
+  to.database.transaction([&] {
+    if (!commit.group.empty()) to.insert.bind(integer(commit.first), std::string_view(commit.group)).run();
+    for (const auto& [page, bytes] : commit.pages) to.page.bind(integer(page), std::string_view(bytes)).run();
+    for (const auto& [key, decision] : commit.keys) to.key.bind(std::string_view(key), integer(decision)).run();
+    if (commit.recovery) to.recovery.bind(std::string_view(*commit.recovery)).run();
+  });
+}
+
+std::optional<GroupReader> SqliteStore::group(EventNumber number) const {
+  EventReader& from = *event_reader_;
+  std::optional<std::pair<EventNumber, std::string>> found;
+  {
+    const std::scoped_lock lock(from.mutex);
+    for (from.group.bind(integer(number)); from.group.step();) {
+      found.emplace(natural(from.group.number(0)), from.group.text(1));
+    }
+  }
+  if (!found) return std::nullopt;
+  return GroupReader(std::move(found->second), found->first);
+}
+
+std::string SqliteStore::page(std::uint64_t page) const {
+  EventReader& from = *event_reader_;
+  const std::scoped_lock lock(from.mutex);
+  std::string bytes;
+  for (from.page.bind(integer(page)); from.page.step();) bytes = from.page.text(0);
+  return bytes;
+}
+
+std::string SqliteStore::recovery() const {
+  EventReader& from = *event_reader_;
+  const std::scoped_lock lock(from.mutex);
+  std::string bytes;
+  for (from.recovery.bind(); from.recovery.step();) bytes = from.recovery.text(0);
+  return bytes;
+}
+
+std::optional<DecisionId> SqliteStore::decision_of(std::string_view key) const {
+  EventReader& from = *event_reader_;
+  const std::scoped_lock lock(from.mutex);
+  std::optional<DecisionId> id;
+  for (from.key.bind(key); from.key.step();) id = natural(from.key.number(0));
+  return id;
+}
+
+void SqliteStore::rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten_keys) {
+  EventWriter& to = event_writer();
+  const std::scoped_lock lock(to.mutex);
+  to.database.transaction([&] {
+    to.update.bind(integer(first), group).run();
+    for (const std::string& key : forgotten_keys) to.forget.bind(std::string_view(key)).run();
+  });
+}
+
+void SqliteStore::keep(const Snapshot& snapshot) {
+  SnapshotWriter& to = snapshot_writer();
+  const std::scoped_lock lock(to.mutex);
+  to.database.transaction([&] {
+    to.insert
+        .bind(integer(snapshot.number), std::string_view(snapshot.engine), std::int64_t{snapshot.base ? 1 : 0},
+              std::string_view(snapshot.bytes))
+        .run();
+  });
+}
+
+void SqliteStore::drop_snapshot(EventNumber number) {
+  SnapshotWriter& to = snapshot_writer();
+  const std::scoped_lock lock(to.mutex);
+  to.database.transaction([&] { to.drop.bind(integer(number)).run(); });
+}
+
+std::vector<Snapshot> SqliteStore::snapshots() const {
+  SnapshotReader& from = *snapshot_reader_;
+  const std::scoped_lock lock(from.mutex);
+  std::vector<Snapshot> all;
+  for (from.list.bind(); from.list.step();) {
+    all.push_back(
+        {.number = natural(from.list.number(0)), .engine = from.list.text(1), .base = from.list.number(2) != 0});
+  }
+  return all;
+}
+
+Snapshot SqliteStore::snapshot(EventNumber number) const {
+  SnapshotReader& from = *snapshot_reader_;
+  const std::scoped_lock lock(from.mutex);
+  std::optional<Snapshot> found;
+  for (from.one.bind(integer(number)); from.one.step();) {
+    found = {.number = number, .engine = from.one.text(1), .base = from.one.number(2) != 0, .bytes = from.one.text(3)};
+  }
+  if (!found) throw failed("'{}' has no snapshot of event {}", directory_.string(), number);
+  return *std::move(found);
+}
+
+}  // namespace pits

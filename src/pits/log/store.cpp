@@ -1,0 +1,39 @@
+#include "pits/log/store.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace pits {
+
+EventNumber Store::last() const {
+  const auto newest = group(std::numeric_limits<std::int64_t>::max());
+  return newest ? newest->last() : 0;
+}
+
+std::optional<GroupReader> Store::group_holding(EventNumber number) const {
+  auto found = group(number);
+  if (found && found->last() < number) return std::nullopt;
+  return found;
+}
+
+std::vector<Event> chain(const Store& store, EventNumber latest) {
+  std::vector<Event> events;
+  for (EventNumber number = latest; number != 0;) {
+    const auto group = store.group_holding(number);
+    if (!group) throw bad_input("the log is damaged: event {} is missing", number);
+    events.push_back(group->event(number));
+    const auto previous = [number](const auto& event) -> EventNumber {
+      if constexpr (requires { event.previous; }) {
+        if (event.previous < number && event.previous > 0) return event.previous;
+      } else if constexpr (requires { event.propensities; }) {
+        return 0;
+      }
+      throw bad_input("the log is damaged: event {} belongs to no decision", number);
+    };
+    number = std::visit(previous, events.back());
+  }
+  std::ranges::reverse(events);
+  return events;
+}
+
+}  // namespace pits

@@ -1,0 +1,62 @@
+// Where a live bandit keeps its log. A store keeps bytes; what they mean is said in event.h, ledger.h and learner.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pits/log/event.h"
+
+namespace pits {
+
+// What the learner knew after events 1..number: a cache, which the events can always give again.
+struct Snapshot {
+  EventNumber number = 0;
+  std::string engine{};  // that computed it
+  bool base = false;     // never dropped: the events before it cannot give it again
+  std::string bytes{};
+};
+
+// What becomes durable together, or not at all.
+struct Commit {
+  EventNumber first = 0;  // of the group
+  std::string group{};    // bytes of a GroupWriter; may be empty
+  std::vector<std::pair<std::uint64_t, std::string>>
+      pages{};                                             // of the index of decisions, which replace those of before
+  std::vector<std::pair<std::string, DecisionId>> keys{};  // callers' names of decisions
+  std::optional<std::string> recovery{};                   // where the ledger's recovery starts
+};
+
+// commit() is for one thread, the others for any. Every failure is an Error that names the file and the reason; after a
+// failed commit() nothing of it can be read, and another one may be tried.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual void commit(const Commit& commit) = 0;
+  // The last group whose first event has at most this number.
+  virtual std::optional<GroupReader> group(EventNumber number) const = 0;
+  // Empty where there is none.
+  virtual std::string page(std::uint64_t page) const = 0;
+  virtual std::string recovery() const = 0;
+  virtual std::optional<DecisionId> decision_of(std::string_view key) const = 0;
+
+  virtual void keep(const Snapshot& snapshot) = 0;
+  virtual void drop_snapshot(EventNumber number) = 0;
+  // Without their bytes, oldest first.
+  virtual std::vector<Snapshot> snapshots() const = 0;
+  virtual Snapshot snapshot(EventNumber number) const = 0;
+
+  // Replaces the bytes of the group that starts at `first` and forgets the keys; for erasing contexts.
+  virtual void rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten_keys) = 0;
+
+  EventNumber last() const;                                            // number of the last event; 0: none
+  std::optional<GroupReader> group_holding(EventNumber number) const;  // none beyond the last event
+};
+
+// The events of a decision in order, the first a Decided, given its latest one.
+std::vector<Event> chain(const Store& store, EventNumber latest);
+
+}  // namespace pits

@@ -1,0 +1,102 @@
+// Makes logged decisions again. A decision is a function of (events 1..model, id, context, mask): the learner is taken
+// to each model in turn, once through the log.
+#include <algorithm>
+
+#include "pits/log/audit.h"
+#include "pits/log/live_config.h"
+
+namespace pits {
+namespace {
+
+constexpr std::size_t most_examples = 10;
+
+// Events between two changes of the engine; the first period starts with event 1.
+struct Period {
+  EventNumber start;
+  std::string engine;
+  std::vector<std::pair<EventNumber, EventNumber>> decisions;  // model and number
+};
+
+struct Contents {
+  std::vector<Period> periods;
+  EventNumber base = 0;  // a replay starts here or later
+  std::uint64_t erased = 0;
+};
+
+Contents read_contents(const Store& store) {
+  Contents all;
+  for_each_event(store, [&](EventNumber number, const GroupTime&, const Event& event) {
+    if (const auto* created = std::get_if<Created>(&event)) all.periods.push_back({1, created->engine, {}});
+    if (const auto* changed = std::get_if<EngineChanged>(&event)) all.periods.push_back({number, changed->engine, {}});
+    if (const auto* erased = std::get_if<Erased>(&event)) all.base = std::max(all.base, erased->base);
+    if (const auto* decided = std::get_if<Decided>(&event)) {
+      const bool blank = all.base > 0 && decided->x.empty() && decided->context.empty();
+      if (blank) {
+        ++all.erased;
+      } else {
+        all.periods.back().decisions.emplace_back(decided->model, number);
+      }
+    }
+  });
+  return all;
+}
+
+// The first state of this engine in the period from which the events can be learned.
+std::optional<Learner> first_state(const Store& store, const Period& period, EventNumber end, EventNumber base) {
+  if (period.start == 1 && base == 0) return Learner(store);
+  for (const Snapshot& snapshot : store.snapshots()) {
+    const bool inside = snapshot.number >= period.start && snapshot.number < end && snapshot.number >= base;
+    if (inside && snapshot.engine == period.engine) return Learner(store, store.snapshot(snapshot.number));
+  }
+  return std::nullopt;
+}
+
+bool is_same(const ServingPolicy& policy, const Decided& logged) {
+  const std::size_t K = logged.propensities.size();
+  if (policy.retired.size() != K) return false;
+  ActionSet actions{.allowed = logged.allowed, .features = {}};
+  if (!logged.features.empty()) actions.features = {logged.features.data(), K, logged.features.size() / K};
+  std::vector<float> p(K);
+  const Action action = policy.rank(logged.x, actions, 1, logged.id).front().action;
+  const double error = policy.probabilities(logged.x, actions, logged.id, 0, p);
+  return action == logged.action && p == logged.propensities && static_cast<float>(error) == logged.propensity_error;
+}
+
+void verify(const Store& store, Period& period, EventNumber end, EventNumber base, Verification& found) {
+  auto learner = first_state(store, period, end, base);
+  std::ranges::sort(period.decisions);
+  for (const auto& [model, number] : period.decisions) {
+    if (!learner || model < learner->number()) {
+      ++found.out_of_reach;
+      continue;
+    }
+    learner->follow(model);
+    const auto logged = std::get<Decided>(store.group_holding(number).value().event(number));
+    if (is_same(learner->bandit().policy(), logged)) {
+      ++found.same;
+    } else {
+      ++found.different;
+      if (found.examples.size() < most_examples) found.examples.push_back(logged.id);
+    }
+  }
+}
+
+}  // namespace
+
+Verification verify_log(const Store& store) {
+  Contents contents = read_contents(store);
+  Verification found;
+  found.out_of_reach = contents.erased;
+  for (std::size_t i = 0; i < contents.periods.size(); ++i) {
+    Period& period = contents.periods[i];
+    const EventNumber end = i + 1 < contents.periods.size() ? contents.periods[i + 1].start : store.last() + 1;
+    if (period.engine == engine_name()) {
+      verify(store, period, end, contents.base, found);
+    } else {
+      found.other_engine += period.decisions.size();
+    }
+  }
+  return found;
+}
+
+}  // namespace pits

@@ -1,0 +1,240 @@
+#include "pits/posterior/mixture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pits/core/simd/kernels.h"
+#include "pits/core/simd/normals.h"
+#include "pits/model/kernels/layer_views.h"
+#include "pits/posterior/mixture_sums.h"
+#include "pits/posterior/posterior.h"
+
+namespace pits {
+namespace {
+
+using C = MixtureConstants;
+
+// Of one context: each set's features and means, and the weighted mean.
+struct Predictions {
+  std::vector<std::vector<float>> features;  // (sets)
+  Matrix<float> means;                       // (sets,K)
+  std::vector<float> mean;                   // (K)
+};
+Predictions& predictions() {
+  thread_local Predictions p;
+  return p;
+}
+
+// out += M x
+void add_times(ConstMatrixView<float> m, std::span<const float> x, std::span<float> out) {
+  add_product_transposed(m, row_view(x), MatrixView<float>(out.data(), out.size(), 1));
+}
+
+std::vector<CoefficientGroup> linear_groups(std::size_t d) {
+  const auto group = [](std::size_t first, std::size_t count, const PrecisionBounds& bounds) {
+    return CoefficientGroup{.first = static_cast<std::ptrdiff_t>(first),
+                            .count = static_cast<std::ptrdiff_t>(count),
+                            .precision = bounds.start,
+                            .low = bounds.low,
+                            .high = bounds.high};
+  };
+  std::vector<CoefficientGroup> groups;
+  if (d > 0) groups.push_back(group(0, d, C::linear_precision));
+  groups.push_back(group(d, 1, LastLayerConstants::unit_precision));
+  return groups;
+}
+
+// Where contexts tell nothing, precisions must be free to grow: exploration in all their directions is what costs.
+std::vector<CoefficientGroup> freed(std::vector<CoefficientGroup> groups) {
+  for (auto group = groups.begin(); group + 1 < groups.end(); ++group) group->variance = C::coefficient_variance;
+  return groups;
+}
+
+}  // namespace
+
+Mixture::Mixture(const LastLayerConfig& config, const Posterior& posterior, const Address& address)
+    : config_(config), address_(address) {
+  const Network& network = posterior.model().network();
+  const std::size_t K = network.outputs(), S = static_cast<std::size_t>(config.held_draws);
+  const NoisePrior noise{config.noise_shape, config.noise_scale};
+  inputs_ = inputs_are_features(config, network);
+  for (std::size_t i = 0; i < posterior.particles().rows(); ++i) {
+    sets_.emplace_back(freed(coefficient_groups(config, network)), K, S, noise);
+  }
+  sets_.emplace_back(freed(linear_groups(network.inputs())), K, S, noise);
+  draw_sd_ = Matrix<float>(sets_.size(), K);
+  for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].start(draws_of(i, Purpose::last_layer, 0));
+  update_weights();
+  update_draw_sd(posterior.standardiser());
+}
+
+double Mixture::weight(std::size_t set) const {
+  return is_linear(set) ? linear_weight_ : (1.0 - linear_weight_) / static_cast<double>(networks());
+}
+
+void Mixture::update_weights() {
+  const double share = 1.0 / (1.0 + std::exp(C::linear_handicap - lead_));
+  linear_weight_ = share < C::least_weight ? 0.0 : share > 1.0 - C::least_weight ? 1.0 : share;
+  const std::size_t S = sets_[0].draws();
+  row_weights_.resize(sets_.size() * S);
+  for (std::size_t row = 0; row < row_weights_.size(); ++row)
+    row_weights_[row] = weight(row / S) / static_cast<double>(S);
+}
+
+void Mixture::find_features(const Posterior& posterior, std::span<const float> x, std::size_t set,
+                            std::vector<float>& out) const {
+  thread_local Network::Workspace workspace;
+  out.clear();
+  if (!is_linear(set)) {
+    const auto units = posterior.model().network().hidden(posterior.particles().row(set), x, workspace);
+    out.assign(units.begin(), units.end());
+  }
+  if (is_linear(set) || inputs_) out.insert(out.end(), x.begin(), x.end());
+  out.push_back(1.0F);
+}
+
+void Mixture::find_means(std::size_t set, std::span<const float> features, std::span<float> out) const {
+  std::ranges::fill(out, 0.0F);
+  add_times(sets_[set].mean(), features, out);
+  for (float& m : out) m = std::clamp(m, low_, high_);
+}
+
+// `all`: of sets that weigh nothing too.
+void Mixture::predict(const Posterior& posterior, std::span<const float> x, bool all) const {
+  Predictions& p = predictions();
+  const std::size_t K = draw_sd_.cols();
+  p.features.resize(sets_.size());
+  p.means.reshape(sets_.size(), K);
+  p.mean.assign(K, 0.0F);
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    const auto w = static_cast<float>(weight(i));
+    if (w == 0.0F && !all) continue;
+    find_features(posterior, x, i, p.features[i]);
+    find_means(i, p.features[i], p.means.row(i));
+    for (std::size_t a = 0; a < K; ++a) p.mean[a] += w * p.means(i, a);
+  }
+}
+
+// out = m̄ + ρ (m_i − m̄) + κσδ·φ
+void Mixture::add_offset(std::size_t row, std::span<const float> features, std::span<float> out) const {
+  const Predictions& p = predictions();
+  const std::size_t S = sets_[0].draws(), i = row / S;
+  const auto rho = static_cast<float>(config_.mean_shrinkage);
+  std::ranges::fill(out, 0.0F);
+  add_times(sets_[i].deviation(row % S), features, out);
+  for (std::size_t a = 0; a < out.size(); ++a) {
+    out[a] = p.mean[a] + rho * (p.means(i, a) - p.mean[a]) + draw_sd_(i, a) * out[a];
+  }
+}
+
+void Mixture::values(const Posterior& posterior, std::span<const float> x, std::size_t row,
+                     std::span<float> out) const {
+  predict(posterior, x, row_weights_[row] == 0.0);
+  add_offset(row, predictions().features[row / sets_[0].draws()], out);
+}
+
+void Mixture::values(const Posterior& posterior, std::span<const float> x, Matrix<float>& out) const {
+  predict(posterior, x, false);
+  out.reshape(row_weights_.size(), draw_sd_.cols());
+  for (std::size_t row = 0; row < row_weights_.size(); ++row) {
+    if (row_weights_[row] > 0.0) add_offset(row, predictions().features[row / sets_[0].draws()], out.row(row));
+  }
+}
+
+// Squared errors in units of the better model's: what decides is the mean reward, and squares are what scores a mean.
+void Mixture::score(double network_error, double linear_error) {
+  const double network = network_error * network_error, linear = linear_error * linear_error;
+  error_ = std::max(1e-6, error_ + (std::min(network, linear) - error_) / C::error_memory);
+  const double gain = std::clamp(0.5 * (network - linear) / error_, -C::largest_step, C::largest_step);
+  lead_ = (1.0 - 1.0 / C::score_memory) * lead_ + gain;
+}
+
+double Mixture::observe(const Posterior& posterior, const Observation& observation) {
+  const double reward = posterior.standardiser().reward(observation.reward);
+  predict(posterior, posterior.standardiser().context(observation.context), true);
+  const Predictions& p = predictions();
+  double network = 0.0;
+  for (std::size_t i = 0; i < networks(); ++i) network += p.means(i, observation.action);
+  if (fits_ > 0) {  // before the first fit rewards have no unit
+    score(reward - network / static_cast<double>(networks()), reward - p.means(networks(), observation.action));
+  }
+  Address address = address_;
+  address.purpose = Purpose::observation_noise;
+  address.step = static_cast<std::uint32_t>(posterior.history().seen());
+  thread_local Matrix<float> noise;
+  noise.reshape(sets_.size(), sets_[0].draws());
+  fill_normals(address, noise.flat());
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    sets_[i].observe(observation.action, p.features[i], reward, noise.row(i));
+  }
+  update_weights();
+  update_draw_sd(posterior.standardiser());
+  return reward - p.mean[observation.action];
+}
+
+void Mixture::fit(const Posterior& posterior, bool all) {
+  ++fits_;
+  const auto draws = [&](std::size_t set) { return draws_of(set, Purpose::last_layer, fits_); };
+  thread_local MixtureSums sums;
+  sums.start(posterior, inputs_, all);
+  for (std::size_t i = 0; i < networks(); ++i) sets_[i].fit(sums.network(posterior, i), draws(i));
+  if (all) sets_.back().fit(sums.linear(), draws(networks()));
+  const Standardiser& standardiser = posterior.standardiser();
+  const RewardScale& scale = standardiser.reward_scale();
+  const double room = LastLayerConstants::margin * (scale.high - scale.low);
+  low_ = static_cast<float>(standardiser.reward(scale.low - room));
+  high_ = static_cast<float>(standardiser.reward(scale.high + room));
+  update_draw_sd(posterior.standardiser());
+}
+
+double Mixture::noise_variance(std::size_t set, std::size_t action) const {
+  return sets_[set].noise_variance(sets_[set].noise_variance(), action);
+}
+
+void Mixture::training_noise(double own_sd, double width, std::vector<float>& out) const {
+  out.resize(config_.train_noise ? networks() : 0);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<float>(std::max(own_sd, width * std::sqrt(sets_[i].noise_variance())));
+  }
+}
+
+// The scale prior of last layers (last_layer_config.h), but for an action's first rewards only: rewards far from 0
+// would pay for it for ever.
+void Mixture::update_draw_sd(const Standardiser& standardiser) {
+  const double scale_sd = scale_prior_sd(standardiser, config_.scale_prior);
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    const double shared = sets_[i].noise_variance();
+    for (std::size_t a = 0; a < draw_sd_.cols(); ++a) {
+      const double n = sets_[i].n(a);
+      const bool hardly_tried = n < 2.0 && config_.posterior_scale > 0.0;
+      const double kappa = hardly_tried ? std::max(1.0, config_.posterior_scale) : config_.posterior_scale;
+      const double faded = n < C::scale_pulls ? scale_sd * scale_sd / (1.0 + 0.5 * n) : 0.0;
+      draw_sd_(i, a) = static_cast<float>(kappa * std::sqrt(sets_[i].noise_variance(shared, a) + faded));
+    }
+  }
+}
+
+// Each set has addresses of its own for the draws of a fit, and of new actions.
+Address Mixture::draws_of(std::size_t set, Purpose purpose, std::size_t step) const {
+  Address address = address_;
+  address.purpose = purpose;
+  address.step = static_cast<std::uint32_t>(step * sets_.size() + set);
+  return address;
+}
+
+void Mixture::add_actions(const Posterior& posterior, std::size_t n) {
+  const std::size_t K = draw_sd_.cols();
+  for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].add_actions(n, draws_of(i, Purpose::new_action, K));
+  draw_sd_ = Matrix<float>(sets_.size(), K + n);
+  update_draw_sd(posterior.standardiser());
+}
+
+void Mixture::state(Archive& archive) {
+  archive(sets_, draw_sd_, low_, high_, lead_, error_, fits_);
+  if (archive.reading()) {
+    if (!std::isfinite(lead_) || !(error_ > 0.0)) throw bad_input("the saved weights of the models are not finite");
+    update_weights();
+  }
+}
+
+}  // namespace pits

@@ -1,0 +1,41 @@
+// The sums that the regressions of a mixture are fitted from, over all observations kept: in single precision over
+// pieces of the history, added up in double. The contexts' part is the same for all networks and found once.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pits/core/matrix.h"
+#include "pits/model/minibatch.h"
+#include "pits/posterior/bayes_linear.h"
+
+namespace pits {
+
+class Posterior;
+
+class MixtureSums {
+ public:
+  // Reads the history in the standardiser's units. `inputs`: contexts are features of the networks' regressions;
+  // `linear`: linear() will be asked for.
+  void start(const Posterior& posterior, bool inputs, bool linear);
+  std::span<const RegressionSums> linear() const { return contexts_; }  // (K) of the features (x, 1)
+  // Of network i's features, (hidden units, x if `inputs`, 1); valid until the next call.
+  std::span<const RegressionSums> network(const Posterior& posterior, std::size_t i);
+
+ private:
+  struct Piece {
+    Minibatch batch;
+    PaddedMatrix<float> rows;  // (d+2,B): contexts, 1, rewards
+  };
+  void read(const Posterior& posterior);
+  void add_units(ConstMatrixView<float> units, const Piece& piece);
+
+  std::size_t first_ = 0;  // row of the contexts' part that the networks' features begin with
+  std::size_t pieces_ = 0;
+  std::vector<Piece> piece_;              // the first `pieces_` are in use
+  std::vector<RegressionSums> contexts_;  // (K) of d+1 features
+  std::vector<RegressionSums> network_;   // (K)
+  Matrix<float> products_;
+};
+
+}  // namespace pits

@@ -1,0 +1,75 @@
+// pits log, from outside, on the frozen log of tests/log/fixtures.
+#include <gtest/gtest.h>
+
+#include "cli/bad_input.h"
+
+namespace pits {
+namespace {
+
+using test::Outcome;
+using test::Scratch;
+
+const std::string lines = std::string(PITS_TEST_DIR) + "/log/fixtures/shop.jsonl";
+
+class Log : public testing::Test {
+ protected:
+  Outcome log(std::vector<std::string> words) {
+    words.insert(words.begin(), "log");
+    return test::pits(words, {.directory = scratch_.path()});
+  }
+  void expect_done(const std::vector<std::string>& words, const std::string& out) {
+    const Outcome outcome = log(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, out);
+    EXPECT_EQ(outcome.err, "");
+  }
+  Scratch scratch_;
+};
+
+TEST_F(Log, ExportGivesWhatWasImported) {
+  expect_done({"import", "shop", lines}, "10 events\n");
+  expect_done({"export", "shop"}, test::bytes_of(lines));
+}
+
+TEST_F(Log, ChecksAndVerifies) {
+  log({"import", "shop", lines});
+  expect_done({"check", "shop"},
+              "whole: 10 events; 4 decisions, of which 3 settled and 1 wait; 1 rewards; 0 snapshots\n");
+  expect_done({"check", "shop", "--json"},
+              R"({"events":10,"decisions":4,"rewards":1,"settled":3,"waiting":1,"snapshots":0})"
+              "\n");
+  expect_done({"verify", "shop"}, "same 0, different 0, other engine 4, out of reach 0\n");
+}
+
+TEST_F(Log, ErasesSettledDecisions) {
+  log({"import", "shop", lines});
+  expect_done({"erase", "shop", "--ids", "0,77", "--reason", "asked"}, "1 contexts erased\n");
+  const std::string left = log({"export", "shop"}).out;
+  EXPECT_EQ(left.find("30}"), std::string::npos);
+  EXPECT_EQ(left.find("visit-1"), std::string::npos);
+  EXPECT_NE(left.find(R"("decisions":1,"reason":"asked")"), std::string::npos);
+  // Decision 3 waited since 2023; its window closed when the log was opened.
+  expect_done({"erase", "shop", "--older-than", "30"}, "3 contexts erased\n");
+  expect_done({"erase", "shop", "--older-than", "30"}, "0 contexts erased\n");
+}
+
+TEST_F(Log, BadCallsWriteNothing) {
+  log({"import", "shop", lines});
+  test::write_bytes(scratch_ / "bad.jsonl", test::bytes_of(lines) + "{}\n");
+  test::write_bytes(scratch_ / "empty.jsonl", "");
+  const std::set<std::string> before = test::names_in(scratch_.path());
+  const auto refused = [&](const std::vector<std::string>& words, int code, const std::vector<std::string>& mentions) {
+    test::expect_one_clear_line(log(words), code, mentions);
+  };
+  refused({"check", "nothing"}, test::bad_data_or_config, {"nothing", "holds no log"});
+  refused({"erase", "nothing", "--ids", "1"}, test::bad_data_or_config, {"nothing", "holds no log"});
+  refused({"erase", "shop"}, test::wrong_usage, {"--ids", "--older-than"});
+  refused({"import", "shop", lines}, test::bad_data_or_config, {"shop", "there already"});
+  refused({"import", "copy", "bad.jsonl"}, test::bad_data_or_config, {"bad.jsonl", "line 11", "number"});
+  refused({"import", "copy", "empty.jsonl"}, test::bad_data_or_config, {"empty.jsonl", "no events"});
+  refused({"import", "copy", "absent.jsonl"}, test::bad_data_or_config, {"absent.jsonl"});
+  EXPECT_EQ(test::names_in(scratch_.path()), before);
+}
+
+}  // namespace
+}  // namespace pits

@@ -1,0 +1,289 @@
+// Kills a service with SIGKILL at random moments, again and again, and checks what its log holds.
+//
+//   log_crash KILLS SEED [RULE]
+//
+// The service has 8 clients. Their rewards come late, out of order, twice, for decisions of killed processes, or never;
+// each client writes down what it was told, after it was told. After every kill:
+//   - every accepted reward is in the log once, with its value; its decision has settled once, as the rule says
+//   - every decision that was flushed is in the log, with its action; no id was given twice
+//   - the recovered state is, bit for bit, that of a learner that has followed the log from its first event without a
+//   pause
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "pits/log/live_bandit.h"
+#include "pits/log/sqlite_store.h"
+
+namespace pits::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int clients = 8;
+constexpr double window = 0.4;  // seconds: some rewards come too late
+
+LiveSetup setup_of(unsigned seed, RewardRule rule) {
+  const std::string agents[] = {"lin-ts", "pi-ts:fast,hidden=6,particles=5,train_every=40,train_steps=2"};
+  return {.agent = agents[seed % 2],
+          .context_size = 3,
+          .actions = {"a", "b", "c", "d"},
+          .seed = seed,
+          .config = {.propensity_draws = 5, .rewards = rule, .window = window}};
+}
+
+// The value says which decision it is for.
+float value_of(DecisionId id) { return static_cast<float>(id % 97) / 97.0F; }
+
+fs::path notes_of(const fs::path& directory, int client) { return directory / ("client-" + std::to_string(client)); }
+
+// What a client was told, one line each: what the kernel has got survives the kill.
+class Notes {
+ public:
+  explicit Notes(const fs::path& file) : file_(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {}
+  ~Notes() { ::close(file_); }
+  Notes(const Notes&) = delete;
+  Notes& operator=(const Notes&) = delete;
+
+  template <class... Parts>
+  void add(const Parts&... parts) {
+    std::ostringstream line;
+    ((line << parts << ' '), ...);
+    line << '\n';
+    const std::string text = line.str();
+    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) std::abort();
+  }
+
+ private:
+  int file_;
+};
+
+// decided ID ACTION | flushed | reward ID KEY ANSWER
+struct Told {
+  std::map<DecisionId, Action> decided;  // all
+  std::map<DecisionId, Action> flushed;
+  std::vector<std::tuple<DecisionId, std::string, std::string>> rewards;
+};
+
+void read_notes(const fs::path& file, Told& told) {
+  std::ifstream in(file);
+  std::map<DecisionId, Action> open;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string kind, key, answer;
+    DecisionId id = 0;
+    Action action = 0;
+    words >> kind;
+    if (kind == "decided" && words >> id >> action) {
+      if (!told.decided.emplace(id, action).second) throw failed("id {} was given twice", id);
+      open.emplace(id, action);
+    } else if (kind == "reward" && words >> id >> key >> answer) {
+      told.rewards.emplace_back(id, key, answer);
+    } else if (kind == "flushed") {
+      told.flushed.merge(open);
+    }
+    if (kind == "start") open.clear();  // what was not flushed may be lost
+  }
+}
+
+void run_client(LiveBandit& live, const fs::path& directory, int client, unsigned seed) {
+  std::mt19937 random(seed);
+  Told before;
+  read_notes(notes_of(directory, client), before);
+  std::vector<DecisionId> waiting;
+  for (const auto& [id, action] : before.decided) waiting.push_back(id);
+  if (waiting.size() > 50) waiting.erase(waiting.begin(), waiting.end() - 50);
+  Notes notes(notes_of(directory, client));
+  notes.add("start");
+  for (unsigned n = 0;; ++n) {
+    std::vector<float> x(3);
+    for (float& v : x) v = static_cast<float>(random() % 1000) / 500.0F - 1.0F;
+    const Choice choice = live.decide(x);
+    notes.add("decided", choice.id, choice.action);
+    if (random() % 5 != 0) waiting.push_back(choice.id);  // else its reward never comes
+    if (random() % 8 == 0) {
+      live.flush();
+      notes.add("flushed");
+    }
+    while (waiting.size() > random() % 40) {
+      const std::size_t which = random() % waiting.size();
+      const DecisionId id = waiting[which];
+      const std::string key = "k" + std::to_string(random() % 3);
+      const Answer answer = live.reward({id, value_of(id), key});
+      notes.add("reward", id, key, format_value(answer));
+      if (random() % 3 != 0) waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(which));  // else once more
+    }
+  }
+}
+
+[[noreturn]] void serve(const fs::path& directory, unsigned seed, RewardRule rule, unsigned start) {
+  auto store = std::make_unique<SqliteStore>(directory / "log");
+  if (store->last() == 0) LiveBandit::create(*store, setup_of(seed, rule));
+  // Little memory, so that pages and tallies come and go.
+  LiveBandit live(std::move(store), system_clock(), {.index_pages = 4, .tallies = 20, .recovery_events = 500});
+  std::vector<std::thread> threads;
+  for (int c = 0; c < clients; ++c) {
+    threads.emplace_back([&, c] { run_client(live, directory, c, start * 100 + static_cast<unsigned>(c)); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::abort();  // clients never end
+}
+
+// What the log says of every decision, from its events alone; grows with the log.
+struct Story {
+  std::optional<Action> action;
+  std::map<std::string, int> rewards;  // by key
+  int settled = 0;
+  float value = 0.0F;
+  SettleReason reason = SettleReason::reward;
+};
+
+class Witness {
+ public:
+  Witness(const fs::path& directory, RewardRule rule) : directory_(directory), rule_(rule) {}
+
+  std::size_t rewards() const { return accepted_; }
+  std::size_t decisions() const { return stories_.size(); }
+  EventNumber events() const { return last_; }
+
+  void check_after_kill() {
+    if (!fs::exists(directory_ / "log" / "events.db")) return;
+    std::string recovered;
+    {
+      auto store = std::make_unique<SqliteStore>(directory_ / "log");
+      if (store->last() == 0) return;  // killed before it was created
+      LiveBandit live(std::move(store));
+      recovered = live.saved();
+    }
+    const SqliteStore store(directory_ / "log", Access::read);
+    read_events(store);
+    // The witness' own state after the kill before, and all events since. (An open learner would keep the file open,
+    // and SQLite would have nothing to recover.)
+    Learner learner = state_.bytes.empty() ? Learner(store) : Learner(store, state_);
+    learner.follow(store.last());
+    state_ = {.number = learner.number(), .bytes = learner.saved()};
+    if (state_.bytes != recovered) throw failed("the recovered state differs from the replay");
+    check_notes();
+  }
+  void check_replay() const {
+    const SqliteStore store(directory_ / "log", Access::read);
+    Learner learner(store);
+    learner.follow(store.last());
+    if (learner.saved() != state_.bytes) throw failed("the replay of all events differs");
+  }
+
+ private:
+  void read_events(const Store& store) {
+    while (const auto group = store.group_holding(last_ + 1)) {
+      for (; last_ < group->last(); ++last_) read(group->event(last_ + 1));
+    }
+  }
+  void read(const Event& event) {
+    if (const auto* d = std::get_if<Decided>(&event)) {
+      if (stories_[d->id].action) throw failed("decision {} is in the log twice", d->id);
+      stories_[d->id].action = d->action;
+    } else if (const auto* r = std::get_if<Rewarded>(&event)) {
+      Story& story = stories_[r->id];
+      if (!story.action || story.settled > 0) throw failed("decision {} has a reward when it must not", r->id);
+      if (r->value != value_of(r->id)) throw failed("decision {} has another's reward", r->id);
+      if (++story.rewards[r->key] > 1) throw failed("decision {} has reward {} twice", r->id, r->key);
+    } else if (const auto* s = std::get_if<Settled>(&event)) {
+      Story& story = stories_[s->id];
+      if (++story.settled > 1) throw failed("decision {} has settled twice", s->id);
+      check_settled(*s, story);
+    }
+  }
+  void check_settled(const Settled& s, const Story& story) const {
+    const auto n = static_cast<float>(story.rewards.size());
+    const float one = value_of(s.id);
+    double sum = 0.0;
+    for (int i = 0; i < static_cast<int>(n); ++i) sum += one;
+    const float expected = n == 0 ? 0.0F : rule_ == RewardRule::sum ? static_cast<float>(sum) : one;
+    const SettleReason reason = n == 0 ? SettleReason::expired : SettleReason::reward;
+    if (s.value != expected || s.reason != reason) throw failed("decision {} has settled wrongly", s.id);
+    if (rule_ == RewardRule::first && n > 1) throw failed("decision {} has {} rewards", s.id, n);
+  }
+
+  void check_notes() {
+    Told told;
+    for (int c = 0; c < clients; ++c) read_notes(notes_of(directory_, c), told);
+    for (const auto& [id, action] : told.flushed) {
+      if (!stories_.contains(id)) throw failed("decision {} was flushed and is lost", id);
+      if (stories_[id].action != action) throw failed("decision {} has another action", id);
+    }
+    accepted_ = 0;
+    for (const auto& [id, key, answer] : told.rewards) {
+      const auto story = stories_.find(id);
+      const bool known = story != stories_.end();
+      if (answer == "unknown" && (known || told.flushed.contains(id))) throw failed("decision {} was unknown", id);
+      if (answer == "unknown") continue;
+      if (!known) throw failed("decision {} had a reward and is lost", id);
+      accepted_ += answer == "accepted" ? 1U : 0U;
+      if (answer == "accepted" && !story->second.rewards.contains(key)) throw failed("reward {} {} is lost", id, key);
+      if (answer == "duplicate" && story->second.rewards.empty()) throw failed("decision {} had no reward", id);
+      if (answer == "expired" && story->second.settled != 1) throw failed("decision {} had not settled", id);
+    }
+    check_counts(told);
+  }
+  // The same key may be accepted for a decision once.
+  static void check_counts(const Told& told) {
+    std::set<std::pair<DecisionId, std::string>> seen;
+    for (const auto& [id, key, answer] : told.rewards) {
+      if (answer == "accepted" && !seen.emplace(id, key).second) throw failed("{} {} was accepted twice", id, key);
+    }
+  }
+
+  fs::path directory_;
+  RewardRule rule_;
+  Snapshot state_;
+  std::map<DecisionId, Story> stories_;
+  EventNumber last_ = 0;
+  std::size_t accepted_ = 0;
+};
+
+int kill_again_and_again(int kills, unsigned seed, RewardRule rule) {
+  std::string pattern = (fs::temp_directory_path() / "pits-crash-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw failed("cannot create '{}'", pattern);
+  const fs::path directory = pattern;
+  std::mt19937 random(seed);
+  Witness witness(directory, rule);
+  for (int kill = 0; kill < kills; ++kill) {
+    const pid_t child = ::fork();
+    if (child == 0) serve(directory, seed, rule, static_cast<unsigned>(kill));
+    // Early kills meet the creation of the log, its opening and recovery.
+    ::usleep(random() % (kill % 3 == 0 ? 20'000 : 300'000));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) throw failed("the service ended by itself: {}", status);
+    witness.check_after_kill();
+  }
+  witness.check_replay();
+  std::cout << kills << " kills, rewards=" << format_value(rule) << ": " << witness.events() << " events, "
+            << witness.decisions() << " decisions, " << witness.rewards() << " accepted rewards; nothing lost\n";
+  fs::remove_all(directory);
+  return witness.rewards() > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace pits::test
+
+int main(int argc, char** argv) {
+  try {
+    if (argc < 3) throw pits::bad_usage("log_crash KILLS SEED [first|sum|largest]");
+    pits::RewardRule rule = pits::RewardRule::first;
+    if (argc > 3) pits::parse_value(argv[3], rule);
+    return pits::test::kill_again_and_again(std::stoi(argv[1]), static_cast<unsigned>(std::stoul(argv[2])), rule);
+  } catch (const std::exception& e) {
+    std::cout << "log_crash: " << e.what() << '\n';
+    return 1;
+  }
+}
