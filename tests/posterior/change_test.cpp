@@ -37,7 +37,7 @@ std::optional<Found> first_change(std::uint64_t seed, std::uint64_t T, const Bia
   Forgetting forgetting(d, K, {.seed = seed});
   for (std::uint64_t t = 1; t <= T; ++t) {
     const Round round(seed, t);
-    const auto keep = forgetting.observe(round.z, round.action, bias(t, round) + round.noise, t);
+    const auto keep = forgetting.observe(round.z, round.action, bias(t, round) + round.noise, 1.0, t);
     if (keep) return Found{t, *keep};
   }
   return std::nullopt;
@@ -67,6 +67,24 @@ void expect_found(const Bias& bias, std::uint64_t within) {
 
 TEST(Forgetting, FindsNoChangeInNoise) {
   EXPECT_GE(seeds_without_change([](auto, const Round&) { return 0.0; }), 19);
+}
+
+// Errors of sd 0.05 that jump by 0.1. Where rewards have noise of sd 1 (a long stretch without rare classes, say), a
+// score is at most score_memory · ½ · 0.1² = 2.5, far below the margin; without noise the jump is large.
+TEST(Forgetting, FindsNoChangeInErrorsFarBelowTheNoise) {
+  const auto found = [](std::uint64_t seed, double noise) {
+    Forgetting forgetting(d, K, {.seed = seed});
+    for (std::uint64_t t = 1; t <= 3000; ++t) {
+      const Round round(seed, t);
+      const double error = 0.05 * round.noise + (t > 1000 ? 0.1 * sign_of(round.action) : 0.0);
+      if (forgetting.observe(round.z, round.action, error, noise, t)) return true;
+    }
+    return false;
+  };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_FALSE(found(seed, 1.0)) << seed;
+    EXPECT_TRUE(found(seed, 0.0)) << seed;
+  }
 }
 
 // An action's own bias is there from the first observation on.
@@ -99,7 +117,7 @@ TEST(Forgetting, StartsAnewAfterAChange) {
     for (std::uint64_t t = 1; t <= 4000; ++t) {
       const Round round(seed, t);
       const double bias = t > 1000 && !found ? 1.5 * sign_of(round.action) : 0.0;
-      const auto keep = forgetting.observe(round.z, round.action, bias + round.noise, t);
+      const auto keep = forgetting.observe(round.z, round.action, bias + round.noise, 1.0, t);
       again = again || (keep && found);
       found = found || keep;
     }
@@ -124,7 +142,7 @@ TEST(Forgetting, GoesOnAsSavedFromItsState) {
       for (std::uint64_t t = from; t < to; ++t) {
         const Round r(3, t, context_size);
         const double bias = t > 400 ? 2.0 * sign_of(r.action) : 0.0;
-        if (const auto keep = f.observe(r.z, r.action, bias + r.noise, t)) found.insert(found.end(), {t, *keep});
+        if (const auto keep = f.observe(r.z, r.action, bias + r.noise, 1.0, t)) found.insert(found.end(), {t, *keep});
       }
       return found;
     };
@@ -153,7 +171,7 @@ TEST(Forgetting, WatchesActionsThatCameLater) {
   bool found = false;
   for (std::uint64_t t = 1; t <= 1200 && !found; ++t) {
     const Round r(4, t);
-    found = forgetting.observe(r.z, r.action, r.noise + (t > 1000 ? 1.5 * sign_of(r.action) : 0.0), t).has_value();
+    found = forgetting.observe(r.z, r.action, r.noise + (t > 1000 ? 1.5 * sign_of(r.action) : 0.0), 1.0, t).has_value();
     ASSERT_FALSE(found && t <= 1000);
   }
   EXPECT_TRUE(found);

@@ -13,8 +13,8 @@ using Sorted = std::span<const float>;
 constexpr std::size_t least_sample = 20;  // fewer numbers say nothing of tails and levels
 constexpr double least_share = 0.02;      // of the sample that a level has
 constexpr std::size_t least_repeats = 4;
-constexpr double level_gap = 6.0;    // in distances between the quartiles of the others
-constexpr double heavy_tails = 4.0;  // standard deviations in half the distance of the 16th and 84th percentile
+constexpr double level_gap = 6.0;     // in distances between the quartiles of the others
+constexpr double heavy_tails = 10.0;  // standard deviations in half the distance of the 16th and 84th percentile
 
 double quantile(Sorted x, double p) {
   const double at = p * static_cast<double>(x.size() - 1);

@@ -88,16 +88,17 @@ double Forgetting::Tracker::prediction(std::span<const double> x) const {
 }
 
 std::optional<std::uint64_t> Forgetting::observe(std::span<const float> z, std::size_t action, double error,
-                                                 std::uint64_t t) {
+                                                 double noise, std::uint64_t t) {
   thread_local std::vector<double> x;
   find_features(z, x);
   const std::span<const double> features = x;
   error_ = std::max(1e-6, error_ + (std::min(error * error, 100.0 * error_) - error_) / C::error_memory);
+  const double unit = std::max(error_, noise);
   for (std::size_t i = 0; i < scores_.size(); ++i) {
     const std::span<const double> of = i < memories ? features.last(1) : features;
     Tracker& tracker = trackers_[action][i];
     const double residual = error - tracker.prediction(of);
-    const double gain = 0.5 * (error * error - residual * residual) / error_;
+    const double gain = 0.5 * (error * error - residual * residual) / unit;
     scores_[i] = (1.0 - 1.0 / C::score_memory) * scores_[i] + std::clamp(gain, -C::largest_gain, C::largest_gain);
     tracker.learn(discount_of(i % memories), of, residual, t);
   }

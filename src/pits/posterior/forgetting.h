@@ -30,8 +30,10 @@ class Forgetting {
   Forgetting(std::size_t context_size, std::size_t actions, const Address& address);
 
   // One observation: the context in the agent's units, and the error of its prediction; `t` counts observations.
+  // `noise` is the variance that the agent expects of its errors: a few large ones among many small ones are no change.
   // Returns how many of the last observations are worth keeping, where a change was found; it then starts anew.
-  std::optional<std::uint64_t> observe(std::span<const float> z, std::size_t action, double error, std::uint64_t t);
+  std::optional<std::uint64_t> observe(std::span<const float> z, std::size_t action, double error, double noise,
+                                       std::uint64_t t);
   void add_actions(std::size_t n);
   void state(Archive& archive);
 

@@ -141,11 +141,10 @@ void Mixture::values(const Posterior& posterior, std::span<const float> x, Matri
   }
 }
 
-// Squared errors in units of the better model's: what decides is the mean reward, and squares are what scores a mean.
+// Squared errors in units of the noise: what decides is the mean reward, and squares are what scores a mean.
 void Mixture::score(double network_error, double linear_error) {
-  const double network = network_error * network_error, linear = linear_error * linear_error;
-  error_ = std::max(1e-6, error_ + (std::min(network, linear) - error_) / C::error_memory);
-  const double gain = std::clamp(0.5 * (network - linear) / error_, -C::largest_step, C::largest_step);
+  const double difference = network_error * network_error - linear_error * linear_error;
+  const double gain = std::clamp(0.5 * difference / sets_[0].noise_variance(), -C::largest_step, C::largest_step);
   lead_ = (1.0 - 1.0 / C::score_memory) * lead_ + gain;
 }
 
@@ -230,9 +229,9 @@ void Mixture::add_actions(const Posterior& posterior, std::size_t n) {
 }
 
 void Mixture::state(Archive& archive) {
-  archive(sets_, draw_sd_, low_, high_, lead_, error_, fits_);
+  archive(sets_, draw_sd_, low_, high_, lead_, fits_);
   if (archive.reading()) {
-    if (!std::isfinite(lead_) || !(error_ > 0.0)) throw bad_input("the saved weights of the models are not finite");
+    if (!std::isfinite(lead_)) throw bad_input("the saved weights of the models are not finite");
     update_weights();
   }
 }

@@ -24,12 +24,11 @@ class Posterior;
 
 // What no setting changes; docs/regret.md has the reasons.
 struct MixtureConstants {
-  static constexpr double score_memory = 500.0;   // rewards that the scores of the models remember
-  static constexpr double error_memory = 100.0;   // and the error that they are measured by
-  static constexpr double linear_handicap = 3.0;  // by how much, in log likelihood, the linear model must be better
-  static constexpr double least_weight = 1e-3;    // models of less weight decide nothing
-  static constexpr double largest_step = 30.0;    // of a score by one reward
-  static constexpr double scale_pulls = 20.0;     // the scale prior ends after this many rewards of an action
+  static constexpr double score_memory = 10'000.0;  // rewards that the scores of the models remember: rare ones count
+  static constexpr double linear_handicap = 3.0;    // by how much, in log likelihood, the linear model must be better
+  static constexpr double least_weight = 1e-3;      // models of less weight decide nothing
+  static constexpr double largest_step = 30.0;      // of a score by one reward
+  static constexpr double scale_pulls = 20.0;       // the scale prior ends after this many rewards of an action
   // Expected variance of the coefficients of contexts and units where rewards have variance 1. The precisions that
   // follow are high where rewards are noisy and low where they are not.
   static constexpr double coefficient_variance = 0.1;
@@ -85,7 +84,6 @@ class Mixture {
   Matrix<float> draw_sd_;                 // (M + 1,K) κσ
   float low_ = 0.0F, high_ = 0.0F;        // bounds of the means
   double lead_ = 0.0;                     // log likelihood of the linear model over the networks', lately
-  double error_ = 1.0;                    // running mean of the better one's squared errors
   std::uint32_t fits_ = 0;
   double linear_weight_ = 0.0;  // follows from lead_
   std::vector<double> row_weights_;

@@ -77,8 +77,9 @@ bool Posterior::learn(const Observation& observation, const std::function<void()
 // True if the world has changed, and what is older was forgotten. The units are then those of the rest.
 bool Posterior::forget(const Observation& observation, double error) {
   if (!forgetting_ || trained_at_ == 0) return false;
-  const auto kept =
-      forgetting_->observe(standardiser_.context(observation.context), observation.action, error, history_.seen());
+  const double noise = mixture_->regressions(0).noise_variance();  // adaptive=true needs a mixture
+  const auto kept = forgetting_->observe(standardiser_.context(observation.context), observation.action, error, noise,
+                                         history_.seen());
   if (!kept || *kept >= history_.size()) return false;
   history_.keep_last(*kept);
   units_at_ = 0;
