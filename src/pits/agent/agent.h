@@ -14,7 +14,7 @@ namespace pits {
 
 struct AgentSetup {
   std::size_t context_size;  // d
-  std::size_t actions;       // K
+  std::size_t actions;       // K; 0: candidates come with each decision
   std::uint64_t seed = 0;
   std::uint32_t realization = 0;
   std::size_t later_actions = 0;  // those of the K that came during the run; the round-robin has no turn for them
@@ -62,6 +62,8 @@ class Agent {
   // Throws unless the event fits: size of x, finite numbers, action in range.
   void check(const Feedback& event) const;
 
+  // Whether it scores actions by features. Only such an agent takes candidates.
+  virtual bool takes_features() const { return false; }
   // An independent copy; one that nobody teaches is a snapshot for concurrent readers.
   virtual std::unique_ptr<Agent> clone() const = 0;
   // The mean reward of every action at x, (K), under one draw from what the agent believes: draws 0, 1, ... are
@@ -99,6 +101,7 @@ class Agent {
   // One of the forced actions if there are any, else decide.
   Action own_decision(const Query& query, std::span<const Action> forced, Stream& stream,
                       ActionProbabilities* exact) const;
+  void check_takes_features() const;
   void count(const Feedback& event);
 
   AgentSetup setup_;

@@ -25,7 +25,7 @@ struct Created {
   static constexpr std::string_view name = "created";
   std::string agent;  // its spec with every field
   std::uint64_t context_size = 0, seed = 0;
-  std::vector<std::string> actions;  // their names
+  std::vector<std::string> actions;  // their names; none: candidates come with each decision
   TextFields config;                 // LiveConfig
   std::string schema;                // of named contexts, JSON; empty: contexts are vectors
   std::string engine;                // what computes: see engine_name()
@@ -59,10 +59,10 @@ struct Decided {
   bool active = true;                 // false: counts only once it is activated or rewarded
   float floor = 0.0F;                 // share of decisions made uniformly
   float propensity_error = 0.0F;      // largest standard error of the propensities; 0: exact
-  std::vector<float> propensities;    // (K) of every action
+  std::vector<float> propensities;    // (K) of every action, or of every candidate
   std::vector<std::uint8_t> allowed;  // (K) the caller's mask; empty: all
   std::vector<float> x;               // (d) the encoded context; empty: erased
-  std::vector<float> features;        // (K·f) of every action, row by row, where the decision came with them
+  std::vector<float> features;        // (K·f) of each of them, row by row, where the decision came with them
   std::string context;                // the named context as it came, JSON; may be empty
 
   template <class Visit>

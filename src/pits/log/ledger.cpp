@@ -149,6 +149,9 @@ DecisionId Ledger::reserve_ids(DecisionId end) {
 }
 
 Action Ledger::add_actions(const std::vector<std::string>& names) {
+  if (books_.actions.empty()) {
+    throw bad_input("actions cannot be added where candidates come with each decision");
+  }
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto earlier = std::span(names).first(i);
     if (std::ranges::find(books_.actions, names[i]) != books_.actions.end() ||

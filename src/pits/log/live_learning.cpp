@@ -1,4 +1,5 @@
 // The learning thread of a live bandit: it follows the log, publishes what it has learned, and keeps snapshots.
+#include "pits/core/interrupt.h"
 #include "pits/log/live_bandit.h"
 
 namespace pits {
@@ -8,7 +9,7 @@ constexpr EventNumber events_at_once = 256;    // learned before decisions know 
 constexpr EventNumber snapshot_events = 1000;  // at least so many between two snapshots
 constexpr Microseconds snapshot_pause = 20;    // times what the last one took
 constexpr std::size_t kept_snapshots = 2;      // besides the bases
-constexpr std::chrono::milliseconds retry{100};
+constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
 
 }  // namespace
 
@@ -82,7 +83,11 @@ void LiveBandit::keep_snapshot(bool base) {
 void LiveBandit::catch_up() {
   std::unique_lock lock(mutex_);
   const EventNumber until = committed_;
-  learned_.wait(lock, [&] { return learned_to_ >= until; });
+  while (!learned_.wait_for(lock, look_at_interrupts, [&] { return learned_to_ >= until; })) {
+    lock.unlock();
+    check_interrupt();
+    lock.lock();
+  }
 }
 
 LiveStatus LiveBandit::status() const {

@@ -53,7 +53,7 @@ std::optional<Learner> first_state(const Store& store, const Period& period, Eve
 
 bool is_same(const ServingPolicy& policy, const Decided& logged) {
   const std::size_t K = logged.propensities.size();
-  if (policy.retired.size() != K) return false;
+  if (!policy.retired.empty() && policy.retired.size() != K) return false;
   ActionSet actions{.allowed = logged.allowed, .features = {}};
   if (!logged.features.empty()) actions.features = {logged.features.data(), K, logged.features.size() / K};
   std::vector<float> p(K);

@@ -20,6 +20,7 @@ class FeatureTs : public Cloned<FeatureTs> {
  public:
   FeatureTs(const FeatureTsConfig& config, const AgentSetup& setup);
 
+  bool takes_features() const override { return true; }
   // Of actions without features.
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
