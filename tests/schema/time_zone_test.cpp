@@ -61,6 +61,42 @@ INSTANTIATE_TEST_SUITE_P(World, Zone,
                            return name;
                          });
 
+// A file of one rule and no list of changes.
+std::string only_rule(const std::string& rule) {
+  std::string block =
+      "TZif2" + std::string(15 + 16, '\0') + std::string("\0\0\0\1\0\0\0\4", 8) + std::string(6, '\0') + "UTC";
+  block += '\0';
+  return block + block + "\n" + rule + "\n";
+}
+
+TEST(TimeZone, FollowsEveryKindOfRule) {
+  for (const char* rule :
+       {"UTC0", "<+0530>-5:30", "EST5EDT,M3.2.0,M11.1.0", "AAA5BBB4,59,299/1", "<+03>-3<+04>,J60/-2,J300/26:30:10",
+        "CET-1CEST,M3.5.0,M10.5.0/3", "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", "AEST-10AEDT,M10.1.0,M4.1.0/3",
+        "IST-1GMT0,M10.5.0,M3.5.0/1"}) {
+    ::setenv("TZ", rule, 1);
+    ::tzset();
+    const TimeZone zone(only_rule(rule), rule);
+    Stream random({.seed = 4});
+    for (int i = 0; i < 20'000; ++i) {
+      const auto utc = static_cast<std::int64_t>(random.uniform() * 7'258'118'400.0);  // 1970 to 2200
+      ASSERT_EQ(zone.offset(utc), libc_offset(utc)) << rule << " at " << utc;
+    }
+    for (const std::int64_t year : {2023, 2024}) {  // every minute around the changes, in a leap year and another one
+      const std::int64_t start = *parse_timestamp(fmt::format("{}-01-01T00:00:00Z", year));
+      for (std::int64_t utc = start - 86400; utc < start + 367 * 86400; utc += 60) {
+        ASSERT_EQ(zone.offset(utc), libc_offset(utc)) << rule << " at " << utc;
+      }
+    }
+  }
+  ::unsetenv("TZ");
+  ::tzset();
+  for (const char* rule :
+       {"CET", "CET-1CEST", "CET-1CEST,M13.5.0,M10.5.0", "CET-1CEST,M3.5.0", "CET-999", "CET-1CEST,M3.5.0,M10.5.0x"}) {
+    EXPECT_THROW(TimeZone(only_rule(rule), rule), Error) << rule;
+  }
+}
+
 TEST(TimeZone, RefusesNamesThatAreNoZones) {
   for (const char* name : {"", "Nowhere/Town", "../../../etc/passwd", "/etc/localtime", "Europe", "tzdata.zi"}) {
     expect_mentions(message_of([&] { TimeZone::load(name); }), {"time zone"});

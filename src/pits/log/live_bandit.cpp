@@ -70,7 +70,7 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
   if (!created_.schema.empty()) schema_.emplace(created_.schema);
   writer_ = std::make_unique<LogWriter>(*store_, clock, limits, [this](EventNumber number) { committed(number); });
   record_engine();
-  publish_names();
+  writer_->call([this](Ledger& ledger) { return publish_names(ledger.actions()), 0; });
   // Ids that may have been given before a crash are not given again.
   next_id_ = writer_->call([](Ledger& ledger) { return ledger.reserved_ids(); });
   reserve_ids(next_id_ + id_block);
@@ -193,8 +193,11 @@ void LiveBandit::flush() {
 }
 
 Action LiveBandit::add_actions(const std::vector<std::string>& names) {
-  const Action first = writer_->call([&](Ledger& ledger) { return ledger.add_actions(names); });
-  publish_names();
+  const Action first = writer_->call([&](Ledger& ledger) {
+    const Action added = ledger.add_actions(names);
+    publish_names(ledger.actions());  // before the learner can know of them
+    return added;
+  });
   catch_up();
   return first;
 }

@@ -106,11 +106,13 @@ class LiveBandit {
     std::map<std::string, Action, std::less<>> index{};
 
     Action find(std::string_view name, std::size_t K) const;  // among the first K
+    std::vector<std::string> first(std::size_t K) const;
   };
 
   DecisionId next_id();
   void reserve_ids(DecisionId end);
-  void publish_names();
+  void publish_names(const std::vector<std::string>& all);  // from the writing thread
+  std::size_t action_count() const;                         // that decisions know
   std::vector<std::uint8_t> mask_of(const std::vector<std::string>& allowed, std::size_t K) const;
   Decided decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by) const;
   void record_engine();
@@ -127,8 +129,7 @@ class LiveBandit {
   LeftRight<Published> published_;
   Created created_;
   std::optional<Schema> schema_;
-  std::mutex naming_;             // of publish_names()
-  LeftRight<ActionNames> names_;  // at least those of the published policy
+  LeftRight<ActionNames> names_;  // those of the published policy, and perhaps some that are on the way
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable to_learner_, learned_;
