@@ -21,8 +21,9 @@ def test_the_service_decides_takes_clicks_and_goes_on_after_a_restart(shop, tmp_
     app = shop.create_app(tmp_path / "log")
     client = app.test_client()
     first = client.post("/banner", json=visitor)
-    assert first.status_code == 200 and first.json["banner"] in shop.BANNERS
-    assert client.post("/banner", json=visitor).json == first.json
+    shown = first.json
+    assert first.status_code == 200 and shown["banner"] in shop.BANNERS
+    assert client.post("/banner", json=visitor).json == shown
     assert client.post("/click", json={"visit": "v1"}).json == {"answer": "accepted"}
     refused = client.post("/banner", json={"visit": "v2", "visitor": {"age": "old"}})
     assert refused.status_code == 400 and "'age'" in refused.json["error"]
@@ -30,7 +31,7 @@ def test_the_service_decides_takes_clicks_and_goes_on_after_a_restart(shop, tmp_
 
     app = shop.create_app(tmp_path / "log")
     client = app.test_client()
-    assert client.post("/banner", json=visitor).json == first.json
+    assert client.post("/banner", json=visitor).json == shown
     assert client.post("/click", json={"visit": "v1"}).json == {"answer": "duplicate"}
     assert client.post("/click", json={"visit": "v2"}).status_code == 404
     assert client.get("/status").json["problem"] == ""
