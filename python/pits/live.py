@@ -95,9 +95,7 @@ class LiveBandit:
         A second decision with the same key is the first one. allowed has the names of actions that may be taken.
         candidates (n, f) has a row of features for each of the n things to choose from; action is then a row's number.
         """
-        names = [] if allowed is None else _names("allowed", allowed)
-        if allowed is not None and not names:
-            raise _pits.InputError("allowed needs at least one name")
+        names = _allowed_names(allowed)
         key = _fields.text("key", key)
         if self._is_named(context):
             made = self._live._decide_named(_context_text(context), key, names, candidates)
@@ -113,7 +111,7 @@ class LiveBandit:
         """
         rows = contexts.to_dict("records") if hasattr(contexts, "columns") else list(contexts)
         given = [] if keys is None else _names("keys", keys)
-        names = [] if allowed is None else _names("allowed", allowed)
+        names = _allowed_names(allowed)
         if keys is not None and len(given) != len(rows):
             raise _pits.InputError(f"{len(rows)} contexts need as many keys, not {len(given)}")
         texts = []
@@ -233,6 +231,13 @@ def _names(what: str, given: Iterable[str]) -> list[str]:
     if isinstance(given, str):
         raise _pits.InputError(f"{what} must be a list of names, not the text {given!r:.100}")
     return [_fields.text(f"each of {what}", name) for name in given]
+
+
+def _allowed_names(allowed: Optional[Iterable[str]]) -> list[str]:
+    names = [] if allowed is None else _names("allowed", allowed)
+    if allowed is not None and not names:
+        raise _pits.InputError("allowed needs at least one name")
+    return names
 
 
 def _plain(value: Any) -> Any:

@@ -176,6 +176,7 @@ def test_what_cannot_be_created_leaves_nothing(tmp_path, arguments, said):
     (lambda live: live.decide(VISITOR, key=3), "key must be text"),
     (lambda live: live.decide(VISITOR, key="k" * 300), "256 bytes"),
     (lambda live: live.decide_many([VISITOR, 3]), "row 1: a named context is a dict"),
+    (lambda live: live.decide_many([VISITOR], allowed=[]), "at least one name"),
     (lambda live: live.decide_many([VISITOR], keys=[]), "1 contexts need as many keys, not 0"),
     (lambda live: live.reward(-1, 1.0), "id must be a whole number"),
     (lambda live: live.reward(0, float("nan")), "must be finite"),
