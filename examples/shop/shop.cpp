@@ -72,6 +72,7 @@ int main() {
     on_the_way.push_back({choice.id, clicked ? 1.0F : 0.0F, "click"});
     if (on_the_way.size() > 20) {
       shop->reward(on_the_way.front());
+      shop->catch_up();  // a service does not wait; here it makes every run the same
       on_the_way.pop_front();
     }
   }

@@ -191,8 +191,8 @@ TEST_F(Candidates, HaveThePropensitiesThatAreLogged) {
   Service service(setup());
   for (const Event& e : random_events(30, 5)) {
     service.live->reward({service.live->decide(e.x, {.features = list(4, 1)}).id, e.reward});
+    service.live->catch_up();
   }
-  service.live->catch_up();
   const std::vector<float> x = {0.3F, -1.0F, 0.5F};
   const Matrix<float> z = list(5, 9);
   const std::vector<std::uint8_t> mask = {1, 1, 0, 1, 1};
