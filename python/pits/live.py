@@ -283,4 +283,4 @@ _open_bandits: weakref.WeakSet[LiveBandit] = weakref.WeakSet()
 @atexit.register
 def _close_all() -> None:
     for live in list(_open_bandits):
-        live.close()
+        live._live._close_at_exit()

@@ -245,6 +245,7 @@ void bind_live(py::module_& module) {
       .def("_saved",
            [](const SharedLive& self) { return py::bytes(self.call([](LiveBandit& l) { return l.saved(); })); })
       .def("_close", &SharedLive::close)
+      .def("_close_at_exit", &SharedLive::close_at_exit)
       .def("_closed", &SharedLive::closed);
 }
 

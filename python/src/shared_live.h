@@ -28,7 +28,7 @@ class SharedLive {
   // work(live) without the GIL.
   template <class Work>
   auto call(const Work& work) const {
-    if (live_ == nullptr) throw failed("the live bandit is closed");
+    if (live_ == nullptr) refuse();
     if (!is_owner()) throw failed("the live bandit belongs to the process that opened it: this one was forked from it");
     std::shared_ptr<LiveBandit> held = live_;
     const Computing computing;
@@ -47,12 +47,30 @@ class SharedLive {
     live.reset();
     ended_->get_future().wait();
   }
+  // While Python ends: everything is durable, and a daemon thread that is inside a call, for hours perhaps, keeps the
+  // bandit. Those that call it afterwards wait for the end, as in every other call.
+  void close_at_exit() {
+    if (live_ == nullptr || !is_owner()) return close();
+    closer_ = std::this_thread::get_id();
+    std::shared_ptr<LiveBandit> live = std::move(live_);
+    const WithoutGil no_gil;
+    live->flush();
+    live.reset();
+  }
   bool closed() const { return live_ == nullptr; }
 
  private:
   bool is_owner() const { return owner_ == ::getpid(); }
+  [[noreturn]] void refuse() const {
+    if (closer_ != std::thread::id() && closer_ != std::this_thread::get_id()) {
+      const WithoutGil no_gil;
+      wait_for_exit();
+    }
+    throw failed("the live bandit is closed");
+  }
 
   pid_t owner_;
+  std::thread::id closer_{};  // at Python's end
   // Owned by the bandit's end too: it may still notify when close() has seen it.
   std::shared_ptr<std::promise<void>> ended_ = std::make_shared<std::promise<void>>();
   std::shared_ptr<LiveBandit> live_;
