@@ -96,7 +96,7 @@ class LiveBandit:
         candidates (n, f) has a row of features for each of the n things to choose from; action is then a row's number.
         """
         names = _allowed_names(allowed)
-        key = _fields.text("key", key)
+        key = _text("key", key)
         if self._is_named(context):
             made = self._live._decide_named(_context_text(context), key, names, candidates)
         else:
@@ -124,7 +124,7 @@ class LiveBandit:
 
     def reward(self, decision: Union[LiveDecision, int], value: float, *, key: str = "") -> Answer:
         """The reward of a decision; returns when the answer is durable. The same key again is a retry, which is harmless."""
-        return self._live._reward(_id(decision), value, _fields.text("key", key))  # type: ignore[return-value]
+        return self._live._reward(_id(decision), value, _text("key", key))  # type: ignore[return-value]
 
     def rewards(self, decisions: Sequence[Union[LiveDecision, int]], values: ArrayLike, *,
                 keys: Optional[Iterable[str]] = None) -> list[Answer]:
@@ -142,7 +142,7 @@ class LiveBandit:
 
     def find(self, key: str) -> Optional[int]:
         """The id of the decision with that key, or None."""
-        return self._live._find(_fields.text("key", key))
+        return self._live._find(_text("key", key))
 
     def add_actions(self, *names: str) -> None:
         """New actions start from the prior."""
@@ -150,7 +150,7 @@ class LiveBandit:
 
     def retire(self, name: str) -> None:
         """No later decision takes this action; its rewards are still learned."""
-        self._live._retire(_fields.text("name", name))
+        self._live._retire(_text("name", name))
 
     def change(self, **settings: Any) -> None:
         """Changes window, rewards, default_reward or activation, from now on."""
@@ -230,7 +230,15 @@ def _id(decision: Union[LiveDecision, int]) -> int:
 def _names(what: str, given: Iterable[str]) -> list[str]:
     if isinstance(given, str):
         raise _pits.InputError(f"{what} must be a list of names, not the text {given!r:.100}")
-    return [_fields.text(f"each of {what}", name) for name in given]
+    return [_text(f"each of {what}", name) for name in given]
+
+
+def _text(what: str, given: str) -> str:
+    try:
+        _fields.text(what, given).encode()
+        return given
+    except UnicodeEncodeError:
+        raise _pits.InputError(f"{what} cannot be written as UTF-8: {given!r:.100}") from None
 
 
 def _allowed_names(allowed: Optional[Iterable[str]]) -> list[str]:
@@ -269,7 +277,7 @@ def _json(what: str, value: Any) -> str:
 
 def _context_text(context: Any) -> str:
     if isinstance(context, str):
-        return context
+        return _text("JSON of the context", context)
     values = context.to_dict() if hasattr(context, "to_dict") else context
     if not isinstance(values, Mapping):
         raise _pits.InputError(f"a named context is a dict or a row of pandas, not {context!r:.100}")

@@ -104,6 +104,7 @@ TEST(LiveBandit, EverySnapshotLeadsToTheSameState) {
       if (choice.id % 5 != 0) service.live->reward({choice.id, e.reward});
     }
     service.clock.pass(start == 2 ? 700.0 : 1.0);
+    service.live->catch_up();
     service.open();  // keeps a snapshot
   }
   EXPECT_GT(service.store->snapshots().size(), 1U);

@@ -21,6 +21,10 @@ Learner recovered(const Store& store) {
   return learner;
 }
 
+void check_names(const std::vector<std::string>& names) {
+  if (std::ranges::find(names, "") != names.end()) throw bad_input("an action needs a name");
+}
+
 Choice choice_of(const Decided& decided) {
   return {.id = decided.id,
           .action = decided.action,
@@ -32,6 +36,7 @@ Choice choice_of(const Decided& decided) {
 
 Created created_by(const LiveSetup& setup) {
   check(setup.config);
+  check_names(setup.actions);
   for (std::size_t i = 0; i < setup.actions.size(); ++i) {
     if (std::ranges::count(setup.actions, setup.actions[i]) > 1) {
       throw bad_input("two actions have the name '{}'", setup.actions[i]);
@@ -193,6 +198,7 @@ void LiveBandit::flush() {
 }
 
 Action LiveBandit::add_actions(const std::vector<std::string>& names) {
+  check_names(names);
   const Action first = writer_->call([&](Ledger& ledger) {
     const Action added = ledger.add_actions(names);
     publish_names(ledger.actions());  // before the learner can know of them
