@@ -1,6 +1,7 @@
 // What an agent is asked, what it answers, and what it learns from.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,7 +21,10 @@ struct ActionSet {
   ConstMatrixView<float> features{};        // (K, features): what an agent that scores actions by features sees
 
   bool admits(Action a) const { return allowed.empty() || allowed[a] != 0; }
-  std::size_t count(std::size_t K) const;
+  std::size_t count(std::size_t K) const {
+    const auto admitted = std::ranges::count_if(allowed, [](auto m) { return m != 0; });
+    return allowed.empty() ? K : static_cast<std::size_t>(admitted);
+  }
 };
 
 struct Query {
