@@ -14,7 +14,7 @@ BANNERS = ["tea", "milk", "cake"]
 SCHEMA = {"features": [{"name": "age", "kind": "number", "missing": "level"},
                        {"name": "country", "kind": "category", "levels": ["de", "fr", "it"], "unknown": "level"}],
           "others": "ignore"}
-STATUS = {"accepted": 200, "duplicate": 200, "expired": 410, "unknown": 404}
+STATUS = {"accepted": 200, "duplicate": 200, "expired": 410, "unknown": 404, "full": 429}
 
 
 def create_app(directory=os.environ.get("SHOP_LOG", "shop-log")):

@@ -24,7 +24,8 @@ std::unique_ptr<pits::LiveBandit> open_shop(const std::filesystem::path& directo
     pits::LiveBandit::create(*store, {.agent = "pi-ts:fast",
                                       .actions = {"tea", "milk", "cake"},
                                       .seed = 7,
-                                      .config = {.floor = 0.05},
+                                      // in line, so that every run is the same; a service leaves it out
+                                      .config = {.floor = 0.05, .training = pits::TrainingPlace::in_line},
                                       .schema = schema});
   }
   return std::make_unique<pits::LiveBandit>(std::move(store));

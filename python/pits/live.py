@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from . import _fields, _pits
 
-Answer = Literal["accepted", "duplicate", "expired", "unknown"]
+Answer = Literal["accepted", "duplicate", "expired", "unknown", "full"]
 Context = Union[Mapping[str, Any], str, ArrayLike]  # named values, their JSON text, a pandas row, or a vector
 Self = TypeVar("Self", bound="LiveBandit")
 FIELDS = {field["name"] for field in _pits.live_fields()}
@@ -30,6 +30,8 @@ class LiveStatus(NamedTuple):
     learned: int  # of them
     queued: int  # decisions that are not in the log yet
     refused: int  # outcomes that the agent refused since the start
+    trainings: int  # adopted since the start
+    training: bool  # one is under way
     problem: str  # the last failure; empty: none
 
 
@@ -38,9 +40,10 @@ class LiveBandit:
 
     LiveBandit(directory) opens a log. With actions (their names) or candidates=True it creates one where there is none;
     where there is one, what is given must be what the log says, except for settings that may change: window, rewards,
-    default_reward and activation are then changed, and the change is recorded. A log has either a schema of named
-    contexts (a dict or JSON text) or n_features, the size of vectors. More keywords set fields of the agent
-    (`pits list agents NAME`) or of the log: floor, propensity_draws, rewards, window, default_reward, activation.
+    default_reward, activation, most_rewards and retention are then changed, and the change is recorded. A log has either
+    a schema of named contexts (a dict or JSON text) or n_features, the size of vectors. More keywords set fields of the agent
+    (`pits list agents NAME`) or of the log: floor, propensity_draws, rewards, window, default_reward, activation,
+    most_rewards, retention, training.
 
     >>> import tempfile
     >>> schema = {"features": [{"name": "age", "kind": "number", "missing": "level"},
@@ -153,7 +156,7 @@ class LiveBandit:
         self._live._retire(_text("name", name))
 
     def change(self, **settings: Any) -> None:
-        """Changes window, rewards, default_reward or activation, from now on."""
+        """Changes window, rewards, default_reward, activation, most_rewards or retention, from now on."""
         self._live._change(_fields.to_texts(settings))
 
     def flush(self) -> None:

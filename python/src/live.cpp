@@ -163,6 +163,8 @@ py::dict status(const SharedLive& self) {
   dict["learned"] = now.learned;
   dict["queued"] = now.queued;
   dict["refused"] = now.refused;
+  dict["trainings"] = now.trainings;
+  dict["training"] = now.training;
   dict["problem"] = now.problem;
   return dict;
 }

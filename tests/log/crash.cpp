@@ -6,6 +6,7 @@
 // each client writes down what it was told, after it was told. After every kill:
 //   - every accepted reward is in the log once, with its value; its decision has settled once, as the rule says
 //   - every decision that was flushed is in the log, with its action; no id was given twice
+//   - trainings end once, or are cut by the kill and start again
 //   - the recovered state is, bit for bit, that of a learner that has followed the log from its first event without a
 //   pause
 #include <fcntl.h>
@@ -32,7 +33,7 @@ constexpr int clients = 8;
 constexpr double window = 0.4;  // seconds: some rewards come too late
 
 LiveSetup setup_of(unsigned seed, RewardRule rule) {
-  const std::string agents[] = {"lin-ts", "pi-ts:fast,hidden=6,particles=5,train_every=40,train_steps=2"};
+  const std::string agents[] = {"lin-ts", "pi-ts:fast,hidden=6,particles=5,train_every=40,train_steps=300"};
   return {.agent = agents[seed % 2],
           .context_size = 3,
           .actions = {"a", "b", "c", "d"},
@@ -153,15 +154,18 @@ class Witness {
   std::size_t rewards() const { return accepted_; }
   std::size_t decisions() const { return stories_.size(); }
   EventNumber events() const { return last_; }
+  std::size_t trainings() const { return trainings_; }
+  std::size_t cut_trainings() const { return cut_; }
 
   void check_after_kill() {
     if (!fs::exists(directory_ / "log" / "events.db")) return;
     std::string recovered;
     {
       auto store = std::make_unique<SqliteStore>(directory_ / "log");
-      if (store->last() == 0) return;  // killed before it was created
+      killed_at_ = store->last();
+      if (killed_at_ == 0) return;  // killed before it was created
       LiveBandit live(std::move(store));
-      recovered = live.saved();
+      recovered = live.saved();  // after a training that was cut, too
     }
     const SqliteStore store(directory_ / "log", Access::read);
     read_events(store);
@@ -183,7 +187,11 @@ class Witness {
  private:
   void read_events(const Store& store) {
     while (const auto group = store.group_holding(last_ + 1)) {
-      for (; last_ < group->last(); ++last_) read(group->event(last_ + 1));
+      for (; last_ < group->last(); ++last_) {
+        const Event event = group->event(last_ + 1);
+        read(event);
+        read_training(last_ + 1, event);
+      }
     }
   }
   void read(const Event& event) {
@@ -199,6 +207,19 @@ class Witness {
       Story& story = stories_[s->id];
       if (++story.settled > 1) throw failed("decision {} has settled twice", s->id);
       check_settled(*s, story);
+    }
+  }
+  void read_training(EventNumber number, const Event& event) {
+    if (std::holds_alternative<TrainingBegan>(event)) {
+      if (training_ != 0) throw failed("the training of event {} has not ended", training_);
+      training_ = number;
+    } else if (const auto* adopted = std::get_if<TrainingAdopted>(&event)) {
+      if (adopted->began != training_) throw failed("event {} adopts another training", number);
+      ++trainings_;
+      if (training_ <= killed_at_ && number > killed_at_) ++cut_;
+      training_ = 0;
+    } else if (const auto* skipped = std::get_if<TrainingSkipped>(&event); skipped != nullptr && skipped->began > 0) {
+      training_ = 0;
     }
   }
   void check_settled(const Settled& s, const Story& story) const {
@@ -245,8 +266,8 @@ class Witness {
   RewardRule rule_;
   Snapshot state_;
   std::map<DecisionId, Story> stories_;
-  EventNumber last_ = 0;
-  std::size_t accepted_ = 0;
+  EventNumber last_ = 0, killed_at_ = 0, training_ = 0;
+  std::size_t accepted_ = 0, trainings_ = 0, cut_ = 0;
 };
 
 int kill_again_and_again(int kills, unsigned seed, RewardRule rule) {
@@ -268,7 +289,8 @@ int kill_again_and_again(int kills, unsigned seed, RewardRule rule) {
   }
   witness.check_replay();
   std::cout << kills << " kills, rewards=" << format_value(rule) << ": " << witness.events() << " events, "
-            << witness.decisions() << " decisions, " << witness.rewards() << " accepted rewards; nothing lost\n";
+            << witness.decisions() << " decisions, " << witness.rewards() << " accepted rewards, "
+            << witness.trainings() << " trainings, " << witness.cut_trainings() << " of them cut; nothing lost\n";
   fs::remove_all(directory);
   return witness.rewards() > 0 ? 0 : 1;
 }

@@ -150,7 +150,16 @@ Action Agent::decide(const Query& query, Stream& stream, ActionProbabilities* ex
   out.resize(actions());
   values(query.x, stream, out);
   const Action action = best_action(out, query.actions);
-  if (exact != nullptr && deterministic()) exact->set_certain(action);
+  if (exact != nullptr) {
+    thread_local std::vector<ValueLaw> laws;
+    laws.resize(actions());
+    if (deterministic()) {
+      exact->set_certain(action);
+    } else if (value_laws(query.x, laws) && best_probabilities(laws, query.actions, exact->p)) {
+      exact->exact = true;
+      exact->tolerance = best_tolerance;
+    }
+  }
   return action;
 }
 
@@ -167,7 +176,7 @@ double Agent::propensities(const Query& query, std::uint32_t draws, std::span<fl
   ActionProbabilities own{.p = std::vector<double>(p.size())};
   Stream stream = decision_stream(setup_, query.id);
   own_decision(query, forced, stream, &own);
-  double variance = 0.0;
+  double variance = 0.0;  // of a simulated decision
   if (!own.exact) {
     if (draws == 0) throw bad_input("probabilities without a closed form need at least one draw");
     std::ranges::fill(own.p, 0.0);
@@ -187,7 +196,7 @@ double Agent::propensities(const Query& query, std::uint32_t draws, std::span<fl
   for (Action a = 0; a < p.size(); ++a) {
     if (query.actions.admits(a)) p[a] = static_cast<float>((1.0 - floor) * own.p[a] + even);
   }
-  return variance == 0.0 ? 0.0 : (1.0 - floor) * std::sqrt(variance / draws);
+  return (1.0 - floor) * (own.exact ? own.tolerance : std::sqrt(variance / draws));
 }
 
 void Agent::check(const Query& query) const {
@@ -255,11 +264,6 @@ bool Agent::draw_rewards(ContextView, std::uint32_t, std::span<double>) const { 
 Stream posterior_stream(const AgentSetup& setup, std::uint32_t draw) {
   return Stream(
       {.seed = setup.seed, .realization = setup.realization, .purpose = Purpose::posterior_draw, .step = draw});
-}
-
-std::size_t ActionSet::count(std::size_t K) const {
-  return allowed.empty() ? size(K)
-                         : static_cast<std::size_t>(std::ranges::count_if(allowed, [](auto m) { return m != 0; }));
 }
 
 // The counter has room for 32 bits of the id; the high ones go into the key, spread by an odd constant so that seeds

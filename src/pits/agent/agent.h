@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "pits/agent/best_probabilities.h"
 #include "pits/agent/forced_pulls.h"
 #include "pits/core/fields.h"
 #include "pits/core/random.h"
@@ -36,10 +37,11 @@ struct Exploration {
 };
 Fields fields(Exploration& config);
 
-// The exact probability of every action, (K), where it was asked for and has a closed form.
+// The exact probability of every action, (K), where it was asked for and can be computed without simulated decisions.
 struct ActionProbabilities {
   std::vector<double> p;
   bool exact = false;
+  double tolerance = 0.0;  // largest error, where they are integrals
 
   void set_uniform(std::span<const Action> actions);  // the others: 0
   void set_certain(Action action) { set_uniform({&action, 1}); }
@@ -51,8 +53,9 @@ class Agent {
 
   // A function of what was learned and the query, safe on any number of threads.
   Decision choose(const Query& query) const;
-  // Fills p, (K), with the probability of every action. Returns the largest standard error among them: 0 where they are
-  // exact; else they are shares of `draws` simulated decisions. Different samples have independent errors.
+  // Fills p, (K), with the probability of every action. Returns the largest error among them: 0 where they are exact,
+  // the tolerance of integrals (best_probabilities.h), or the standard error where they are shares of `draws` simulated
+  // decisions. Different samples have independent errors.
   double propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample = 0) const;
   // Throws unless the query fits: size of x, finite numbers, a mask of K with at least one allowed, features.
   void check(const Query& query) const;
@@ -64,6 +67,13 @@ class Agent {
 
   // Whether it scores actions by features. Only such an agent takes candidates.
   virtual bool takes_features() const { return false; }
+  // Learning trains in line, when that is due. After train_beside() it does not: whoever teaches the agent asks
+  // training_due() and trains a copy, while this one goes on learning (training_beside.h). No part of what is saved.
+  void train_beside() { in_line_ = false; }
+  virtual bool training_due() const { return false; }
+  // One that fails is an Error; the agent is then as before, and the next training is due an interval later.
+  virtual void train() {}
+
   // An independent copy; one that nobody teaches is a snapshot for concurrent readers.
   virtual std::unique_ptr<Agent> clone() const = 0;
   // The mean reward of every action at x, (K), under one draw from what the agent believes: draws 0, 1, ... are
@@ -89,12 +99,15 @@ class Agent {
   virtual void values(ContextView x, Stream& stream, std::span<double> out) const;
   // Whether values() draws nothing, so that the best action has probability 1.
   virtual bool deterministic() const { return false; }
+  // The distributions of values(), (K), where they are independent of each other and known; else false.
+  virtual bool value_laws(ContextView, std::span<ValueLaw>) const { return false; }
   virtual void observe(const Feedback& event) = 0;
   virtual void state(Archive& archive) = 0;  // what observe changes
   virtual void grow(std::size_t n);          // n more actions; setup() still has the K of before
   virtual void check_features(const Query&) const {}
 
   std::size_t actions() const { return setup_.actions; }  // K
+  bool trains_in_line() const { return in_line_; }
 
  private:
   double floor(bool forced) const;
@@ -108,6 +121,7 @@ class Agent {
   Exploration exploration_;
   ForcedPulls forced_pulls_;
   std::uint64_t events_ = 0;
+  bool in_line_ = true;
 };
 
 // Gives an agent its copy: class LinTs : public Cloned<LinTs>.

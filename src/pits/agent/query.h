@@ -1,6 +1,7 @@
 // What an agent is asked, what it answers, and what it learns from.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,7 +23,10 @@ struct ActionSet {
 
   std::size_t size(std::size_t K) const { return K > 0 ? K : features.rows(); }
   bool admits(Action a) const { return allowed.empty() || allowed[a] != 0; }
-  std::size_t count(std::size_t K) const;
+  std::size_t count(std::size_t K) const {
+    const auto admitted = std::ranges::count_if(allowed, [](auto m) { return m != 0; });
+    return allowed.empty() ? size(K) : static_cast<std::size_t>(admitted);
+  }
 };
 
 struct Query {

@@ -179,8 +179,46 @@ struct Erased {
   }
 };
 
+// A training sees the events up to this one. Until it is adopted, outcomes go on updating the model of before.
+struct TrainingBegan {
+  static constexpr std::uint8_t tag = 12, version = 1;
+  static constexpr std::string_view name = "training_began";
+  std::uint64_t observations = 0;  // learned so far
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("observations", observations);
+  }
+};
+
+// What was trained takes the place of the model of before, once it has learned the outcomes in between.
+struct TrainingAdopted {
+  static constexpr std::uint8_t tag = 13, version = 1;
+  static constexpr std::string_view name = "training_adopted";
+  EventNumber began = 0;  // its TrainingBegan
+  std::string problem;    // why it moved nothing; empty: it did
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("began", began), v("problem", problem);
+  }
+};
+
+// A training that was due did not begin, or one that began is never adopted.
+struct TrainingSkipped {
+  static constexpr std::uint8_t tag = 14, version = 1;
+  static constexpr std::string_view name = "training_skipped";
+  EventNumber began = 0;  // 0: it did not begin
+  std::string reason;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("began", began), v("reason", reason);
+  }
+};
+
 using Event = std::variant<Created, IdsReserved, Decided, Activated, Rewarded, Settled, ActionsAdded, ActionRetired,
-                           ConfigChanged, EngineChanged, Erased>;
+                           ConfigChanged, EngineChanged, Erased, TrainingBegan, TrainingAdopted, TrainingSkipped>;
 
 struct GroupTime {
   Microseconds utc = 0;      // since 1970; may jump in both directions

@@ -65,6 +65,8 @@ void LiveBandit::create(Store& store, const LiveSetup& setup, const Clock& clock
 
 LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const LedgerLimits& limits)
     : store_(std::move(store)),
+      clock_(clock),
+      pin_(newest_engine(*store_)),
       learner_(recovered(*store_)),
       published_(std::make_unique<const Published>(Published{learner_.bandit().policy().copy(), learner_.number()})),
       created_(std::get<Created>(store_->group_holding(1).value().event(1))),
@@ -83,7 +85,6 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
 }
 
 LiveBandit::~LiveBandit() {
-  writer_.reset();
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -91,7 +92,12 @@ LiveBandit::~LiveBandit() {
   to_learner_.notify_all();
   learner_thread_.join();
   try {
-    if (learner_.number() > snapshot_number_) keep_snapshot(false);
+    close_training();
+  } catch (const std::exception&) {  // it starts again where it began, when the log is opened again
+  }
+  writer_.reset();
+  try {
+    if (learner_.training() == nullptr && learner_.number() > snapshot_number_) keep_snapshot(false);
   } catch (const std::exception&) {  // the events are durable
   }
 }
@@ -228,7 +234,10 @@ LiveConfig LiveBandit::config() {
 }
 
 std::string LiveBandit::saved() {
-  catch_up();
+  {
+    std::unique_lock lock(mutex_);
+    learned_.wait(lock, [&] { return idle_ && learned_to_ >= committed_; });
+  }
   const std::scoped_lock lock(learning_);
   return learner_.saved();
 }

@@ -9,13 +9,16 @@
 //   show(live.name(choice.action));
 //   live.reward({choice.id, 1.0F, "click"});  // accepted, duplicate, expired or unknown
 //
-// One thread writes the log; another one follows it and learns, so that neither decisions nor rewards wait for a
-// training.
+// One thread writes the log; another one follows it and learns; trainings move a copy on a third. Neither decisions nor
+// rewards wait for them, nor does learning what came: it updates the model of before, and later the trained one.
 #pragma once
+
+#include <future>
 
 #include "pits/log/learner.h"
 #include "pits/log/left_right.h"
 #include "pits/log/log_writer.h"
+#include "pits/log/simd_pin.h"
 #include "pits/schema/schema.h"
 
 namespace pits {
@@ -43,6 +46,8 @@ struct LiveStatus {
   EventNumber committed = 0, learned = 0;  // events; the difference is the learner's lag
   std::uint64_t queued = 0;                // decisions that are not durable yet
   std::uint64_t refused = 0;               // outcomes that the agent refused since the start
+  std::uint64_t trainings = 0;             // adopted since the start
+  bool training = false;                   // one is under way
   std::string problem{};                   // the last failure, of the store or of learning; empty: none
 };
 
@@ -94,7 +99,8 @@ class LiveBandit {
   const Created& created() const { return created_; }  // the log's first event
   LiveConfig config();
   const Store& store() const { return *store_; }
-  std::string saved();  // the state after catch_up(), as bytes
+  // The state as bytes, once every event is learned and no training is under way or due.
+  std::string saved();
 
  private:
   struct Published {
@@ -119,11 +125,20 @@ class LiveBandit {
   void committed(EventNumber number);
   void learn();
   void publish();
+  void next_training();
+  void begin_training();
+  void adopt_training();
+  void close_training();
+  template <class Kind>
+  EventNumber record(const Kind& event);
   void keep_snapshot_if_due();
   void keep_snapshot(bool base);
+  void erase_if_due();
   void report(const std::string& problem);
 
   std::unique_ptr<Store> store_;
+  const Clock& clock_;
+  SimdPin pin_;
   std::mutex learning_;  // of the learner
   Learner learner_;
   LeftRight<Published> published_;
@@ -134,13 +149,20 @@ class LiveBandit {
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable to_learner_, learned_;
   bool stopping_ = false;
+  bool look_ = true;   // the learning thread has something to do besides events
+  bool idle_ = false;  // no training is under way or due
+  bool trained_ = false;
   EventNumber committed_ = 0, learned_to_ = 0;
-  std::uint64_t refused_ = 0;
+  std::uint64_t refused_ = 0, trainings_ = 0;
   std::string problem_;
 
   // By the system's steady clock: snapshots take at most a twentieth of the time, however large they are.
   Microseconds snapshot_at_ = 0, snapshot_cost_ = 0;
   EventNumber snapshot_number_ = 0;
+  Microseconds looked_at_ = 0;  // UTC, for contexts to be erased
+  bool skipping_ = false;       // trainings, because the learner lags; the log says so
+  EventNumber asked_ = 0;       // the last event about trainings, which the learner may not have learned yet
+  std::future<void> trainer_;   // of the training that is under way
 
   std::unique_ptr<LogWriter> writer_;
   std::atomic<DecisionId> next_id_{0}, reserved_ids_{0};

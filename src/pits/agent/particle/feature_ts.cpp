@@ -94,7 +94,7 @@ void FeatureTs::observe(const Feedback& event) {
   } else {
     std::ranges::copy(event.z, z.begin());
   }
-  posterior_.learn({.context = joint, .action = 0, .reward = event.reward});
+  posterior_.learn({.context = joint, .action = 0, .reward = event.reward}, trains_in_line());
 }
 
 bool FeatureTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
