@@ -122,8 +122,8 @@ double cpu_seconds() {
 
 void replay(const std::filesystem::path& directory) {
   const SqliteStore store(directory, Access::read);
-  const auto snapshots = store.snapshots();
-  Learner learner(store, store.snapshot(snapshots.front().number));
+  Learner learner(store);
+  learner.follow(store.last() / 4 * 3);
   const std::uint64_t before = learner.bandit().agent().events();
   const double start = cpu_seconds();
   learner.follow(store.last());

@@ -109,12 +109,14 @@ TEST(LiveBandit, EverySnapshotLeadsToTheSameState) {
     service.open();  // keeps a snapshot
   }
   EXPECT_GT(service.store->snapshots().size(), 1U);
+  const std::string state = service.live->saved();  // no training is under way from here on
   for (const Snapshot& snapshot : service.store->snapshots()) {
     EXPECT_EQ(snapshot.engine, engine_name());
     Learner learner(*service.store, snapshot);
     learner.follow(service.store->last());
-    EXPECT_EQ(learner.saved(), service.replayed());
+    EXPECT_TRUE(learner.saved() == state);
   }
+  EXPECT_TRUE(service.replayed() == state);
   EXPECT_FALSE(all_of<Settled>(*service.store).empty());
 }
 
