@@ -127,7 +127,7 @@ def test_actions_and_settings_change(tmp_path):
 
 
 @pytest.mark.parametrize("settings, said", [
-    ({"floor": 0.5}, "floor and propensity_draws cannot change"),
+    ({"floor": 0.5}, "cannot change in a log"),
     ({"seed": 6}, "the seed 5, not 6"),
     ({"schema": {"features": [{"name": "age", "kind": "number"}]}}, "schema never changes"),
     ({"actions": ["tea", "whisky"]}, "unknown action 'whisky'"),
