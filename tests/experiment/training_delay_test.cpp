@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t rounds = 120;
 
 std::unique_ptr<Agent> small_agent() {
-  const Spec spec = parse_spec("pi-ts:released,hidden=6,particles=4,batch=8,train_every=9,train_steps=3");
+  const Spec spec = parse_spec("pi-ts,hidden=6,particles=4,train_steps=3");
   return find_recipe(agent_catalogue(), "agent", spec)->make({.context_size = 10, .actions = 8, .seed = 3});
 }
 
