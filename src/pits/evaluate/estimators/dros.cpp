@@ -11,36 +11,41 @@ constexpr double delta = 0.05;
 
 // The same for all candidates.
 struct BiasTerms {
-  double slack = 0.0;  // of Bernstein's inequality
+  double slack = 0.0;     // of Bernstein's inequality
+  double residual = 0.0;  // mean(w (r − q̂)²)
 };
 
 BiasTerms bias_terms(const PolicyTerms& terms) {
-  double squares = 0.0, largest = 0.0, residual = 0.0;
+  double squares = 0.0, largest = 0.0, residual = 0.0, weighted = 0.0;
   for (std::size_t i = 0; i < terms.rounds(); ++i) {
     const RoundTerms t = terms[i];
     squares += t.weight * t.weight;
     largest = std::max(largest, t.weight);
     residual = std::max(residual, std::abs(t.reward - t.model_logged));
+    weighted += t.weight * (t.reward - t.model_logged) * (t.reward - t.model_logged);
   }
   const double n = static_cast<double>(terms.rounds());
   const double log_term = std::log(2.0 / delta);
-  return {.slack = residual * (std::sqrt(2.0 * squares / n * log_term / n) + 2.0 * largest * log_term / (3.0 * n))};
+  return {.slack = residual * (std::sqrt(2.0 * squares / n * log_term / n) + 2.0 * largest * log_term / (3.0 * n)),
+          .residual = weighted / n};
 }
 
 double squared_error(const PolicyTerms& terms, double lambda, const BiasTerms& bias) {
   const double n = static_cast<double>(terms.rounds());
-  double sum = 0.0, taken_away = 0.0;
+  double sum = 0.0, taken_away = 0.0, apart = 0.0;
   for (std::size_t i = 0; i < terms.rounds(); ++i) {
     const RoundTerms t = terms[i];
     sum += dros(t, lambda).numerator;
-    taken_away += (t.weight - shrunk(t.weight, lambda)) * (t.reward - t.model_logged);
+    const double less = t.weight - shrunk(t.weight, lambda);
+    taken_away += less * (t.reward - t.model_logged);
+    if (t.weight > 0.0) apart += less * less / t.weight;
   }
   double squares = 0.0;
   for (std::size_t i = 0; i < terms.rounds(); ++i) {
     const double d = dros(terms[i], lambda).numerator - sum / n;
     squares += d * d;
   }
-  const double bound = std::abs(taken_away / n) + bias.slack;
+  const double bound = std::min(std::abs(taken_away / n) + bias.slack, std::sqrt(bias.residual * apart / n));
   return squares / n / n + bound * bound;
 }
 

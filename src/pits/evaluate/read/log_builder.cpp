@@ -138,7 +138,7 @@ void LogBuilder::add(RoundRow row, const Place& place) {
   }
   check_shape(row, place);
   const bool one = !row.allowed.empty() && std::ranges::count(row.allowed, 0) + 1 == static_cast<std::ptrdiff_t>(K());
-  if (*row.propensity == 1.0 && !one && K() > 1) {
+  if (*row.propensity == 1.0 && !one && (K() > 1 || !closed_)) {
     if (!started_) {
       ++counts_.cold_start;
       return;
