@@ -18,5 +18,6 @@ PYBIND11_MODULE(_pits, module) {
   bind_bandit(module);
   bind_environments(module);
   bind_experiments(module);
+  bind_evaluation(module);
   bind_flows(module);
 }

@@ -40,4 +40,29 @@ const LoggedPolicy& LoggedData::policy_named(std::string_view name) const {
   throw unknown_name("policy of the log", name, names);
 }
 
+void add_policy(LoggedData& data, const std::string& name, std::span<const double> probabilities) {
+  const std::size_t K = data.K();
+  if (probabilities.size() != data.rounds() * K) {
+    throw bad_input("policy '{}' needs the probabilities of {} actions in {} rounds, and has {} numbers", name, K,
+                    data.rounds(), probabilities.size());
+  }
+  for (std::size_t i = 0; i < data.rounds(); ++i) {
+    double sum = 0.0;
+    for (Action a = 0; a < K; ++a) {
+      const double p = probabilities[i * K + a];
+      if (!(p >= 0.0)) throw bad_input("policy '{}', round {}: a probability is {}", name, i + 1, p);
+      if (p > 0.0 && !data.admits(i, a)) {
+        throw bad_input("policy '{}', round {}: '{}' has the probability {} but is not allowed", name, i + 1,
+                        data.action_names[a], p);
+      }
+      sum += p;
+    }
+    if (std::abs(sum - 1.0) > 1e-3) {
+      throw bad_input("policy '{}', round {}: the probabilities sum to {:.6g}, not 1", name, i + 1, sum);
+    }
+  }
+  std::erase_if(data.policies, [&](const LoggedPolicy& policy) { return policy.name == name; });
+  data.policies.push_back({.name = name, .probabilities = {probabilities.begin(), probabilities.end()}});
+}
+
 }  // namespace pits

@@ -59,6 +59,9 @@ struct LoggedData {
   const LoggedPolicy& policy_named(std::string_view name) const;
 };
 
+// Probabilities (n,K) of a policy beside the log, from now on "column:NAME". Throws where a round's are none.
+void add_policy(LoggedData& data, const std::string& name, std::span<const double> probabilities);
+
 struct RewardRange {
   double low = 0.0, high = 1.0;
   double width() const { return high - low; }
