@@ -69,6 +69,7 @@ LoggedData read(const std::filesystem::path& path, const std::string& format, co
   options.action = names[0];
   options.reward = names[1];
   options.propensity = names[2];
+  options.read = [](std::size_t) { check_interrupt(); };
   const Computing computing;
   return read_log(path, options);
 }
@@ -100,7 +101,7 @@ std::unique_ptr<Judged> judge(const LoggedData& data, const std::vector<std::str
                     .seed = seed};
   const Computing computing;
   const ThreadScope scope(threads);
-  judged->result = evaluate(data, judged->config);
+  judged->result = evaluate(data, judged->config, [](std::size_t) { check_interrupt(); });
   return judged;
 }
 

@@ -109,7 +109,6 @@ void LogBuilder::check_shape(const RoundRow& row, const Place& place) {
     data_.action_features = row.features.empty() ? 0 : row.features.size() / K();
     with_all_ = all;
     with_allowed_ = !row.allowed.empty();
-    with_features_ = !row.features.empty();
     with_means_ = !row.means.empty();
     first_ = false;
   }
@@ -119,6 +118,9 @@ void LogBuilder::check_shape(const RoundRow& row, const Place& place) {
   if (all != with_all_) {
     throw place.wrong("propensities of all actions are {} here, unlike line {}", all ? "given" : "missing",
                       first_line_);
+  }
+  if (row.means.size() != (with_means_ ? K() : 0)) {
+    throw place.wrong("{} mean rewards for {} actions", row.means.size(), with_means_ ? K() : 0);
   }
   if (row.features.size() != data_.action_features * K()) {
     throw place.wrong("the features of {} actions must be {} numbers, not {}", K(), data_.action_features * K(),
@@ -137,33 +139,36 @@ void LogBuilder::add(RoundRow row, const Place& place) {
     check_probabilities(row.policies[j], fmt::format("policy '{}'", policies_[j].name), row, place);
   }
   check_shape(row, place);
+  if (!is_cold_start(row)) append(row);
+}
+
+// Counts certain decisions. One that could take a single action was no decision.
+bool LogBuilder::is_cold_start(const RoundRow& row) {
   const bool one = !row.allowed.empty() && std::ranges::count(row.allowed, 0) + 1 == static_cast<std::ptrdiff_t>(K());
-  if (*row.propensity == 1.0 && !one && (K() > 1 || !closed_)) {
-    if (!started_) {
-      ++counts_.cold_start;
-      return;
-    }
-    ++counts_.certain;
-  } else {
-    started_ = true;
-  }
+  const bool certain = *row.propensity == 1.0 && !one && (K() > 1 || !closed_);
+  started_ = started_ || !certain;
+  if (certain) ++(started_ ? counts_.certain : counts_.cold_start);
+  return certain && !started_;
+}
+
+void LogBuilder::append(RoundRow& row) {
+  const auto add_to = [](auto& column, const auto& values) {
+    column.insert(column.end(), values.begin(), values.end());
+  };
   data_.actions.push_back(row.action);
   data_.rewards.push_back(row.reward);
   data_.propensities.push_back(*row.propensity);
-  data_.contexts.insert(data_.contexts.end(), row.x.begin(), row.x.end());
+  add_to(data_.contexts, row.x);
   for (const double p : row.propensities) data_.all_propensities.push_back(static_cast<float>(p));
   if (!row.allowed.empty() && !with_allowed_) {
     for (const std::uint32_t width : widths_) data_.allowed.insert(data_.allowed.end(), width, 1);
     with_allowed_ = true;
   }
   if (with_allowed_ && row.allowed.empty()) row.allowed.assign(K(), 1);
-  data_.allowed.insert(data_.allowed.end(), row.allowed.begin(), row.allowed.end());
-  data_.features.insert(data_.features.end(), row.features.begin(), row.features.end());
-  data_.true_means.insert(data_.true_means.end(), row.means.begin(), row.means.end());
-  for (std::size_t j = 0; j < row.policies.size(); ++j) {
-    auto& column = policies_[j].probabilities;
-    column.insert(column.end(), row.policies[j].begin(), row.policies[j].end());
-  }
+  add_to(data_.allowed, row.allowed);
+  add_to(data_.features, row.features);
+  add_to(data_.true_means, row.means);
+  for (std::size_t j = 0; j < row.policies.size(); ++j) add_to(policies_[j].probabilities, row.policies[j]);
   widths_.push_back(static_cast<std::uint32_t>(K()));
 }
 

@@ -51,6 +51,8 @@ class LogBuilder {
                            const Place& place) const;
   void check_propensity(RoundRow& row, const Place& place) const;
   void check_shape(const RoundRow& row, const Place& place);
+  bool is_cold_start(const RoundRow& row);
+  void append(RoundRow& row);
   void sort_numbers(LoggedData& data) const;
   template <class T>
   std::vector<T> in_columns(const std::vector<T>& ragged, std::size_t each, T missing) const;
@@ -66,7 +68,7 @@ class LogBuilder {
   bool started_ = false;  // a decision was left to chance
   bool first_ = true;     // no row yet, also none left out
   std::size_t first_line_ = 0;
-  bool with_all_ = false, with_allowed_ = false, with_features_ = false, with_means_ = false;
+  bool with_all_ = false, with_allowed_ = false, with_means_ = false;
   std::vector<std::uint32_t> widths_;  // (n) actions that there were in each round
 };
 
