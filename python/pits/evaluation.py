@@ -13,7 +13,8 @@ from .result import _pandas, _position
 
 Function = Callable[[NDArray[np.float32]], ArrayLike]
 Policy = Union[str, Function]
-Policies = Union[Policy, Sequence[str], Mapping[str, Policy]]
+Policies = Union[Policy, Sequence[Policy], Mapping[str, Policy]]
+ARRAYS = ("actions", "rewards", "propensities", "contexts", "all_propensities", "allowed")
 
 
 class Evaluation:
@@ -105,30 +106,34 @@ def _read(log: Any, actions: Sequence[str], reward_range: Optional[tuple[float, 
         return _pits.Log.read(os.fspath(log), format, list(actions), reward_range, list(names)), os.fspath(log)
     if not hasattr(log, "keys"):
         raise TypeError("a log is a file, a directory, or a mapping of arrays: actions, rewards, propensities, ...")
-    known = {"actions", "rewards", "propensities", "contexts", "all_propensities", "allowed"}
-    for key in log.keys():
-        if key not in known:
-            raise _pits.InputError(f"a log of arrays has no {key!r:.60}; it has {', '.join(sorted(known))}")
+    arrays = {key: np.asarray(log[key]) for key in log.keys() if log[key] is not None}
+    for key in arrays:
+        if key not in ARRAYS:
+            raise _pits.InputError(f"a log of arrays has no {key!r:.60}; it has {', '.join(ARRAYS)}")
     for key in ("actions", "rewards"):
-        if key not in log.keys():
+        if key not in arrays:
             raise _pits.InputError(f"a log of arrays needs '{key}'")
-    chosen = [str(action) for action in np.asarray(log["actions"]).tolist()]
-    tables = [log[key] for key in ("all_propensities", "allowed") if key in log.keys()]
+    chosen = [str(action) for action in arrays["actions"].tolist()]
+    tables = [arrays[key] for key in ("all_propensities", "allowed") if key in arrays and arrays[key].ndim == 2]
     if not actions and tables:
-        actions = [str(a) for a in range(np.asarray(tables[0]).shape[1])]
-    optional = [log[key] if key in log.keys() else None
-                for key in ("propensities", "contexts", "all_propensities", "allowed")]
-    return _pits.Log.of_arrays(chosen, log["rewards"], *optional, list(actions), reward_range), "arrays"
+        actions = [str(a) for a in range(tables[0].shape[1])]
+    given = arrays.get
+    made = _pits.Log.of_arrays(chosen, arrays["rewards"], given("propensities"), given("contexts"),
+                               given("all_propensities"), given("allowed"), list(actions), reward_range)
+    return made, "arrays"
+
+
+def _named(policies: Policies) -> Mapping[str, Policy]:
+    if isinstance(policies, Mapping):
+        return policies
+    listed: list[Any] = [policies] if isinstance(policies, str) or callable(policies) else list(policies)
+    return {policy if isinstance(policy, str) else getattr(policy, "__name__", "policy"): policy for policy in listed}
 
 
 def _specs(log: Any, policies: Policies) -> dict[str, str]:
     """Specs by name; what functions say of every round becomes a column of the log."""
-    if isinstance(policies, str) or callable(policies):
-        policies = {policies if isinstance(policies, str) else policies.__name__: policies}
-    if not isinstance(policies, Mapping):
-        policies = {policy if isinstance(policy, str) else policy.__name__: policy for policy in policies}
     specs = {}
-    for name, policy in policies.items():
+    for name, policy in _named(policies).items():
         if isinstance(policy, str):
             specs[name] = policy
             continue
