@@ -4,8 +4,8 @@
     bench/evaluation.py PROGRAM [--rounds 1000000] [--context 50] [--actions 10] [--learning-rounds 20000]
 
 Writes a CSV file of that many rounds, with the propensities and a policy's probabilities of all actions. Then measures
-in one run: reading its bytes; NumPy (loadtxt, then IPS, SNIPS, their standard errors and the effective sample size); the
-program for the same column and for uniform; and, on fewer rounds, agents that learn as they walk through the log.
+in one run: reading its bytes; NumPy (loadtxt, then IPS, SNIPS, their standard errors and the effective sample size);
+the program for the same column and for uniform; and, on fewer rounds, agents that learn as they walk through the log.
 """
 import argparse
 import json

@@ -6,7 +6,7 @@ cross-fitted ridge regression, the rule for the shrinkage, the empirical Bernste
 whose incomplete gamma function is a numerical integral here. Uses nothing of this project.
 
     evaluation.py                 prints the file
-    evaluation.py --check FILE    compares FILE with what it would print; exit 1 where a number differs by more than 1e-10
+    evaluation.py --check FILE    compares FILE with what it would print; exit 1 where a number differs by over 1e-10
 """
 import json
 import math
@@ -15,6 +15,7 @@ import sys
 import numpy as np
 
 LEVEL, FOLDS = 0.95, 5
+GAUSS = np.polynomial.legendre.leggauss(400)
 SHAPES = [(40, 2, 0), (60, 3, 2), (200, 4, 3), (333, 5, 1)]  # rounds, actions, numbers of a context
 
 
@@ -53,7 +54,8 @@ def shrinkage(w, residual, dm):
     n, positive = len(w), np.sort(w[w > 0])
     at = lambda share: positive[int(share * (len(positive) - 1))]
     grid = np.exp(np.linspace(math.log(0.01 * at(0.05) ** 2), math.log(100 * at(0.95) ** 2), 30))
-    slack = np.abs(residual).max() * (math.sqrt(2 * (w**2).mean() * math.log(40) / n) + 2 * w.max() * math.log(40) / (3 * n))
+    chance = math.log(2 / 0.05)
+    slack = np.abs(residual).max() * (math.sqrt(2 * (w**2).mean() * chance / n) + 2 * w.max() * chance / (3 * n))
 
     def error(lam):
         shrunk = w if lam is None else lam * w / (lam + w * w)
@@ -69,7 +71,7 @@ def log_lower_gamma(a, x):
     """ln of the integral of u^(a−1) e^(−u) over 0..x, by 400 Gauss points on each of 60 pieces around the peak."""
     if a == 1.0:
         return math.log(-math.expm1(-x))
-    nodes, weights = np.polynomial.legendre.leggauss(400)
+    nodes, weights = GAUSS
     peak, width = a - 1, math.sqrt(a) * 14 + 10
     low, high = max(0.0, peak - width), min(x, peak + width)
     edges = np.linspace(low, high, 61)
@@ -114,7 +116,8 @@ def answers(log, n, K):
     out["bernstein"] = [(w * r).mean() - half, (w * r).mean() + half]
     alpha = (1 - LEVEL) / 2
     out["sequence"] = [lower_bound(w * r, alpha), 1 - lower_bound(w * (1 - r), alpha)]
-    out["difference"] = [2 * lower_bound((w * r + 1 - r) / 2, alpha) - 1, 1 - 2 * lower_bound((r + w * (1 - r)) / 2, alpha)]
+    out["difference"] = [2 * lower_bound((w * r + 1 - r) / 2, alpha) - 1,
+                         1 - 2 * lower_bound((r + w * (1 - r)) / 2, alpha)]
     d = dm + w * residual - r
     out["dr_difference"] = [d.mean(), d.std(ddof=1) / math.sqrt(n)]
     out["effective"] = w.sum() ** 2 / (w**2).sum()
