@@ -83,7 +83,6 @@ TableChoice table_choice(const EvaluateOptions& options) {
 }
 
 Evaluation evaluate_with_progress(const LoggedData& data, const EvaluationConfig& config) {
-  watch_signals();
   Progress progress(evaluation_work(data, config), 0);
   const Evaluation result = evaluate(data, config, [&](std::size_t rounds) {
     if (stop_flag()) throw Interrupted();
@@ -99,6 +98,10 @@ int run(EvaluateOptions& options, const Words& words) {
   if (!options.out.empty()) check_writable(options.out);
   if (options.threads < 0) throw bad_usage("--threads must be at least 0 (all), not {}", options.threads);
   const ThreadScope scope(options.threads);
+  watch_signals();
+  options.log.read = [](std::size_t) {
+    if (stop_flag()) throw Interrupted();
+  };
   const LoggedData data = read_log(options.file, options.log);
   const Evaluation result = evaluate_with_progress(data, options.config);
   if (options.json) {

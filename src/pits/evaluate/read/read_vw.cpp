@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <cmath>
 
 #include "pits/evaluate/read/read_log.h"
 #include "pits/evaluate/read/sparse_rows.h"
 
 namespace pits {
 namespace {
+
+constexpr int most_actions = 1'000'000;
 
 // ACTION[:COST:PROBABILITY]
 struct Label {
@@ -36,8 +39,9 @@ Label label_of(std::string_view word, const Place& place) {
   if (parts.empty() || parts.size() > 3) throw place.wrong("not a label ACTION:COST:PROBABILITY: {}", in_quotes(word));
   Label label;
   const double action = number(parts[0], "the action of a label", place);
-  if (!(action >= 0.0 && action < 1e9 && action == static_cast<double>(static_cast<std::size_t>(action)))) {
-    throw place.wrong("the action of a label must be a whole number, not {}", in_quotes(parts[0]));
+  if (!(action >= 0.0 && action <= most_actions && action == std::floor(action))) {
+    throw place.wrong("the action of a label must be a whole number up to {}, not {}", most_actions,
+                      in_quotes(parts[0]));
   }
   label.action = static_cast<std::size_t>(action);
   if (parts.size() == 1) return label;
@@ -108,7 +112,7 @@ class VwLog {
       K = std::max({K, round.actions.size(), adf_ ? 0 : round.chosen + 1});
       for (const std::size_t a : round.allowed) K = std::max(K, a + 1);
     }
-    check_dense(file, rounds_.size(), shared_.width() + K * actions_.width());
+    check_dense(file, rounds_.size(), shared_.width() + K * (actions_.width() + 1));
     std::vector<std::string> names = options.actions;
     for (std::size_t a = names.size(); a < K; ++a) names.push_back(std::to_string(a + (adf_ ? 0 : 1)));
     LogBuilder builder(names, options.reward_range);
