@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "pits/core/error.h"
 #include "pits/evaluate/intervals/confidence_sequence.h"
@@ -57,7 +56,7 @@ Estimate difference_of(const RoundRatios& a, const RoundRatios& b, double level)
   return {.kind = a.kind, .value = value, .error = error, .asymptotic = asymptotic(value, error, level)};
 }
 
-// What was logged, as a policy: all weights are 1, and every estimator is the mean reward.
+// One evaluation, step by step.
 class Judge {
  public:
   Judge(const LoggedData& data, const EvaluationConfig& config, const std::function<void(std::size_t)>& done)
@@ -122,6 +121,7 @@ class Judge {
     }
   }
 
+  // What was logged, as a policy: all weights are 1, and every estimator is the mean reward.
   void judge_logged() {
     logged_terms_.weight.assign(data_.rounds(), 1.0);
     logged_terms_.probability.assign(data_.rounds(), 1.0);
