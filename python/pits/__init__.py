@@ -32,10 +32,11 @@ from ._pits import Decision, Error, FailedError, InputError, __version__, simd_t
 from .agents import PiTS
 from .bandit import Bandit, load
 from .environments import Environment, Round
+from .evaluation import Evaluation, evaluate
 from .experiment import run
 from .live import LiveBandit, LiveDecision, LiveStatus
 from .result import Result
 
-__all__ = ["Bandit", "Decision", "Environment", "Error", "FailedError", "InputError", "LiveBandit",
+__all__ = ["Bandit", "Decision", "Environment", "Error", "Evaluation", "FailedError", "InputError", "LiveBandit",
            "LiveDecision", "LiveStatus", "PiTS", "Result", "Round",
-           "__version__", "agents", "environments", "flows", "load", "run", "simd_target"]
+           "__version__", "agents", "environments", "evaluate", "flows", "load", "run", "simd_target"]

@@ -19,5 +19,6 @@ PYBIND11_MODULE(_pits, module) {
   bind_live(module);
   bind_environments(module);
   bind_experiments(module);
+  bind_evaluation(module);
   bind_flows(module);
 }

@@ -156,7 +156,11 @@ Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t 
     auto& [round, action] = outstanding.at(t);
     environment.draw(t, round);
     Stopwatch stopwatch;
-    action = player.agent().choose({.x = round.context, .actions = {.allowed = round.allowed}, .id = t}).action;
+    const Query query{.x = round.context, .actions = {.allowed = round.allowed}, .id = t};
+    action = player.agent().choose(query).action;
+    for (const auto& observer : observers) {
+      stopwatch.without([&, &now = round, &taken = action] { observer->decided(query, now, taken); });
+    }
     const std::span<const Feedback> events = outstanding.due(t);
     for (const auto& observer : observers) {
       stopwatch.without([&] { for_each_round(events, [&](auto one) { observer->before_learning(one); }); });
