@@ -11,6 +11,14 @@ A bandit in a product:
 >>> bandit.learn(decision.id, reward=1.0)
 True
 
+A bandit in a service, which writes everything to a log and survives a crash (`pits.LiveBandit`):
+
+>>> import tempfile
+>>> schema = {"features": [{"name": "age", "kind": "number"}]}
+>>> with pits.LiveBandit(tempfile.mkdtemp(), actions=["tea", "milk"], schema=schema) as live:
+...     live.reward(live.decide({"age": 31}), 1.0)
+'accepted'
+
 An experiment:
 
 >>> result = pits.run(agents=["lin-ts", "uniform"], envs=["linear"], steps=100, realizations=2)
@@ -24,8 +32,11 @@ from ._pits import Decision, Error, FailedError, InputError, __version__, simd_t
 from .agents import PiTS
 from .bandit import Bandit, load
 from .environments import Environment, Round
+from .evaluation import Evaluation, evaluate
 from .experiment import run
+from .live import LiveBandit, LiveDecision, LiveStatus
 from .result import Result
 
-__all__ = ["Bandit", "Decision", "Environment", "Error", "FailedError", "InputError", "PiTS", "Result", "Round",
-           "__version__", "agents", "environments", "flows", "load", "run", "simd_target"]
+__all__ = ["Bandit", "Decision", "Environment", "Error", "Evaluation", "FailedError", "InputError", "LiveBandit",
+           "LiveDecision", "LiveStatus", "PiTS", "Result", "Round",
+           "__version__", "agents", "environments", "evaluate", "flows", "load", "run", "simd_target"]

@@ -7,8 +7,10 @@ namespace pits::python {
 
 void bind_catalogues(pybind11::module_& module);
 void bind_bandit(pybind11::module_& module);
+void bind_live(pybind11::module_& module);
 void bind_environments(pybind11::module_& module);
 void bind_experiments(pybind11::module_& module);
+void bind_evaluation(pybind11::module_& module);
 void bind_flows(pybind11::module_& module);
 
 }  // namespace pits::python

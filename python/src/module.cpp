@@ -16,7 +16,9 @@ PYBIND11_MODULE(_pits, module) {
   bind_decision(module);
   bind_catalogues(module);
   bind_bandit(module);
+  bind_live(module);
   bind_environments(module);
   bind_experiments(module);
+  bind_evaluation(module);
   bind_flows(module);
 }

@@ -92,13 +92,15 @@ def test_the_stub_of_the_extension_has_what_it_has():
 
 
 @pytest.mark.parametrize("module", ["pits", "pits._fields", "pits._progress", "pits.agents", "pits.bandit",
-                                    "pits.environments", "pits.experiment", "pits.flows", "pits.result"])
+                                    "pits.environments", "pits.evaluation", "pits.experiment", "pits.flows", "pits.live",
+                                    "pits.result"])
 def test_examples_in_docstrings(module):
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.attempted > 0 and outcome.failed == 0
 
 
 TYPED = '''
+from typing import Any
 import numpy as np
 import pits
 bandit = pits.PiTS(n_actions=7, n_features=9, flow="dgf", particles=20, seed=0, preset="released")
@@ -111,6 +113,12 @@ loaded: pits.Bandit = pits.load("x")
 spec: str = pits.agents.LinTS.spec(lambda_=0.5)
 result = pits.run([spec, pits.agents.Uniform], "linear", steps=10)
 shape = result.regret.shape
+live = pits.LiveBandit("shop", actions=["tea", "milk"], schema={"features": []}, window=60)
+shown: pits.LiveDecision = live.decide({"age": 31}, key="visit")
+number: int = live.decide([1.0, 2.0]).id
+answered: str = live.reward(shown, 1.0)
+answers: list[Any] = live.rewards([shown, 3], [1.0, 0.0])
+lag: int = live.status.committed - live.status.learned
 moved = pits.flows.svgd(lambda t: -t, np.zeros((3, 2)), step=0.1)
 '''
 

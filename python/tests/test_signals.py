@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -34,6 +35,18 @@ def hours_of_one_decision():
         bandit.decide(np.ones(30, dtype=np.float32))
     finally:
         assert bandit.pending == 0
+
+
+def hours_of_one_live_decision():
+    with tempfile.TemporaryDirectory() as directory:
+        with pits.LiveBandit(directory, "dropout", actions=["tea", "milk"], n_features=30, initial_pulls=0,
+                             propensity_draws=10**9) as live:
+            before = live.status.committed
+            try:
+                live.decide(np.ones(30, dtype=np.float32))
+            finally:
+                live.flush()
+                assert live.status.committed == before
 
 
 def hours_of_training():
@@ -101,11 +114,11 @@ def test_ctrl_c_stops_a_plan_in_the_making(work, table):
 
 
 @pytest.mark.parametrize("work", [
-    hours_of_probabilities, hours_of_one_probability, hours_of_one_decision, hours_of_training,
+    hours_of_probabilities, hours_of_one_probability, hours_of_one_decision, hours_of_one_live_decision, hours_of_training,
     lambda: pits.run("lin-ts", "linear", steps=1_000_000_000, realizations=2),
     lambda: pits.run(Slow, "linear", steps=1_000_000_000, realizations=2),
     lambda: pits.flows.svgd(lambda theta: -theta, np.ones((10, 2)), steps=1_000_000_000),
-], ids=["predict_proba", "one row of it", "decide", "partial_fit", "run", "run in Python", "flow"])
+], ids=["predict_proba", "one row of it", "decide", "live decide", "partial_fit", "run", "run in Python", "flow"])
 def test_ctrl_c_stops_it(work):
     timer = threading.Timer(0.4, _thread.interrupt_main)
     timer.start()

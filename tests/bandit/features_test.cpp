@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "bandit/small_bandit.h"
 #include "experiment/expect_error.h"
@@ -134,6 +135,37 @@ TEST(ActionFeatures, ThatDoNotFitAreRefused) {
             {.contexts = contexts, .actions = actions, .rewards = rewards, .propensities = even, .features = both});
       }),
       {"propensities or features"});
+}
+
+// Made for K = 0 actions, a bandit takes candidates: lists of any length, and no turn, mask or retirement of its own.
+TEST(ActionFeatures, CandidatesComeWithEachDecision) {
+  Bandit bandit(spec, {.context_size = features, .actions = 0, .seed = 1}, {.floor = 0.1});
+  Stream stream({.seed = 7, .purpose = Purpose::environment_context});
+  for (std::size_t t = 0; t < 40; ++t) {
+    const Matrix<float> z = action_table(1 + t % 9, t);
+    const std::vector<float> x = context(stream);
+    std::vector<float> p(z.rows());
+    EXPECT_EQ(bandit.probabilities(x, p, {.features = z}), 0.0);
+    const Choice choice = bandit.decide(x, {.features = z});
+    ASSERT_LT(choice.action, z.rows());
+    EXPECT_EQ(choice.propensity, p[choice.action]);
+    bandit.learn(choice.id, reward_of(x, z.row(choice.action), stream));
+    if (t == 20) bandit = Bandit::from_saved(bandit.saved(), "itself");
+  }
+  const Matrix<float> z = action_table(5, 50);
+  const std::vector<float> x = context(stream);
+  const std::vector<Choice> page = bandit.rank(x, 9, {.features = z});
+  std::set<Action> ranked;
+  for (const Choice& choice : page) ranked.insert(choice.action);
+  EXPECT_EQ(ranked, (std::set<Action>{0, 1, 2, 3, 4}));
+  bandit.learn(x, 77, 1.0F, z.row(0));  // any place of a list that nobody kept
+  EXPECT_THROW(bandit.learn(x, 0, 1.0F), Error);
+  EXPECT_THROW(bandit.decide(x), Error);
+  EXPECT_THROW(bandit.add_actions(), Error);
+  EXPECT_THROW(Bandit("lin-ts", {.context_size = 1, .actions = 0}), Error);
+  Bandit other("lin-ts", {.context_size = features, .actions = 5});
+  EXPECT_THROW(other.decide(x, {.features = z}), Error);
+  EXPECT_THROW(other.learn(x, 0, 1.0F, z.row(0)), Error);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ TEST(LoggedValue, OfALearnerIsAboveThatOfChance) {
 }
 
 // Two actions whose posteriors stay at their priors, so that both have probability 1/2: 2000 rewards move a mean by
-// 1e-9, a thousandth of its standard deviation. Action a pays a.
+// 2.5e-10, less than a thousandth of its standard deviation. Action a pays a.
 struct EvenLog {
   AgentSetup setup{.context_size = 1, .actions = 2};
   Matrix<float> contexts;
@@ -90,7 +90,7 @@ struct EvenLog {
       rewards.push_back(static_cast<float>(i % 2));
     }
   }
-  Bandit bandit() const { return {"gaussian-ts,lambda=1e12", setup, {.propensity_draws = 100}}; }
+  Bandit bandit() const { return {"bernoulli-ts,alpha=1e12,beta=1e12", setup, {.propensity_draws = 100}}; }
   LoggedRounds rows(std::size_t first, std::size_t n) const {
     return {contexts.view().row_block(first, n), std::span(actions).subspan(first, n),
             std::span(rewards).subspan(first, n), std::span(propensities).subspan(first, n)};

@@ -131,8 +131,9 @@ TEST(BanditPropensity, IsNoneExactOrEstimatedAsTheConfigSays) {
   };
   EXPECT_FALSE(first("pi-ts", PropensityKind::none).propensity.has_value());
   EXPECT_TRUE(first("pi-ts", PropensityKind::exact).propensity.has_value());
-  EXPECT_FALSE(first("lin-ts", PropensityKind::exact).propensity.has_value());
-  const Choice estimated = first("lin-ts", PropensityKind::estimated);
+  EXPECT_TRUE(first("lin-ts", PropensityKind::exact).propensity.has_value());
+  EXPECT_FALSE(first("vi-ts", PropensityKind::exact).propensity.has_value());
+  const Choice estimated = first("vi-ts", PropensityKind::estimated);
   EXPECT_GT(estimated.propensity.value(), 0.0F);
   EXPECT_GT(estimated.propensity_error, 0.0F);
   EXPECT_EQ(first("pi-ts", PropensityKind::estimated).propensity_error, 0.0F);
@@ -140,8 +141,8 @@ TEST(BanditPropensity, IsNoneExactOrEstimatedAsTheConfigSays) {
 
 // Where all imagined decisions agree, the probability is 1 as far as they can tell: to within one in their number.
 TEST(BanditPropensity, OfAnEstimateIsNeverSaidToBeExact) {
-  Bandit bandit("lin-ts", small_setup(), {.propensity = PropensityKind::estimated, .propensity_draws = 100});
-  for (Event& e : random_events(400, 5)) bandit.learn(e.x, e.action, e.action == 2 ? 10.0F : 0.0F);
+  Bandit bandit("bernoulli-ts", small_setup(), {.propensity = PropensityKind::estimated, .propensity_draws = 100});
+  for (Event& e : random_events(400, 5)) bandit.learn(e.x, e.action, e.action == 2 ? 1.0F : 0.0F);
   const Choice choice = bandit.decide(x0);
   EXPECT_EQ(choice.action, 2U);
   EXPECT_EQ(choice.propensity, 1.0F);

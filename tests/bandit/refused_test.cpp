@@ -34,11 +34,14 @@ std::vector<Refused> refused_by(const std::string& spec) {
       {"a context that is no number", {0.0F, std::numeric_limits<float>::quiet_NaN(), 0.0F}, 1, {}, {}, {"finite"}},
       {"a mask that is too short", x0, 1, {1, 1}, {}, {"4 entries, not 2"}},
       {"a mask of nothing", x0, 1, {0, 0, 0, 0}, {}, {"no action is allowed"}},
-      {"too few features", x0, 1, {}, Matrix<float>(2, 3), {"features", "4", "2"}},
-      {"too few features of a ranking", x0, 3, {}, Matrix<float>(2, 3), {"features", "4", "2"}},
-      {"too many features", x0, 1, {}, Matrix<float>(5, 3), {"features", "4", "5"}},
       {"no place", x0, 0, {}, {}, {"at least one place"}}};
-  if (spec.starts_with("feature-ts")) {
+  if (!spec.starts_with("feature-ts")) {
+    calls.push_back(
+        {"features that nobody uses", x0, 1, {}, Matrix<float>(4, 3), {"ignore the features", "feature-ts"}});
+  } else {
+    calls.push_back({"too few features", x0, 1, {}, Matrix<float>(2, 3), {"features", "4", "2"}});
+    calls.push_back({"too few features of a ranking", x0, 3, {}, Matrix<float>(2, 3), {"features", "4", "2"}});
+    calls.push_back({"too many features", x0, 1, {}, Matrix<float>(5, 3), {"features", "4", "5"}});
     calls.push_back({"features of another size", x0, 1, {}, Matrix<float>(4, 2), {"(4,3)", "(4,2)"}});
     calls.push_back({"features that are no numbers", x0, 2, {}, broken_features(), {"action 2", "finite"}});
   }

@@ -6,6 +6,7 @@
 #include "experiment/expect_error.h"
 #include "experiment/scratch.h"
 #include "pits/data/read/csv_survey.h"
+#include "pits/schema/schema.h"
 
 namespace pits::test {
 namespace {
@@ -58,6 +59,19 @@ TEST_F(CsvTable, FindsCategoriesAndClassesByItself) {
   EXPECT_EQ(table->labels, (Labels{1, 0, 0}));
   // sha256sum of the text
   EXPECT_EQ(table->sha256, "991c6848b3c9bd4f48beba5601dbac7bc0443b4f8868ffe18ada798c06e20ed7");
+}
+
+// The schema of named contexts encodes the same rows to the same numbers, where it lists the levels that the table
+// found (in their order, a missing value as the empty one) after the numbers.
+TEST_F(CsvTable, IsWhatASchemaMakesOfItsRows) {
+  const auto table = labelled("shop,age,colour,kind\n10,3.5,red,dog\n9,-5,,cat\n10,1e3,blue,cat\n", "kind",
+                              {.categorical = "auto+shop"});
+  const Schema schema({{.name = "age"},
+                       {.name = "shop", .kind = FeatureKind::category, .levels = {"9", "10"}},
+                       {.name = "colour", .kind = FeatureKind::category, .levels = {"", "blue", "red"}}});
+  EXPECT_EQ(dense(*table), (Dense{schema.encode(R"({"shop": 10, "age": 3.5, "colour": "red"})"),
+                                  schema.encode(R"({"shop": 9, "age": -5, "colour": ""})"),
+                                  schema.encode(R"({"shop": "10", "age": 1e3, "colour": "blue"})")}));
 }
 
 TEST_F(CsvTable, ColumnsHaveNumbersTooAndTheHeaderIsFoundByItsWords) {

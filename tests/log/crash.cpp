@@ -6,33 +6,30 @@
 // each client writes down what it was told, after it was told. After every kill:
 //   - every accepted reward is in the log once, with its value; its decision has settled once, as the rule says
 //   - every decision that was flushed is in the log, with its action; no id was given twice
+//   - trainings end once, or are cut by the kill and start again
 //   - the recovered state is, bit for bit, that of a learner that has followed the log from its first event without a
 //   pause
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <random>
 #include <set>
-#include <sstream>
 
+#include "log/crash_notes.h"
 #include "pits/log/live_bandit.h"
 #include "pits/log/sqlite_store.h"
 
 namespace pits::test {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int clients = 8;
 constexpr double window = 0.4;  // seconds: some rewards come too late
 
 LiveSetup setup_of(unsigned seed, RewardRule rule) {
-  const std::string agents[] = {"lin-ts", "pi-ts:fast,hidden=6,particles=5,train_every=40,train_steps=2"};
+  const std::string agents[] = {"lin-ts", "pi-ts:fast,hidden=6,particles=5,train_every=40,train_steps=300"};
   return {.agent = agents[seed % 2],
           .context_size = 3,
           .actions = {"a", "b", "c", "d"},
@@ -42,57 +39,6 @@ LiveSetup setup_of(unsigned seed, RewardRule rule) {
 
 // The value says which decision it is for.
 float value_of(DecisionId id) { return static_cast<float>(id % 97) / 97.0F; }
-
-fs::path notes_of(const fs::path& directory, int client) { return directory / ("client-" + std::to_string(client)); }
-
-// What a client was told, one line each: what the kernel has got survives the kill.
-class Notes {
- public:
-  explicit Notes(const fs::path& file) : file_(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {}
-  ~Notes() { ::close(file_); }
-  Notes(const Notes&) = delete;
-  Notes& operator=(const Notes&) = delete;
-
-  template <class... Parts>
-  void add(const Parts&... parts) {
-    std::ostringstream line;
-    ((line << parts << ' '), ...);
-    line << '\n';
-    const std::string text = line.str();
-    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) std::abort();
-  }
-
- private:
-  int file_;
-};
-
-// decided ID ACTION | flushed | reward ID KEY ANSWER
-struct Told {
-  std::map<DecisionId, Action> decided;  // all
-  std::map<DecisionId, Action> flushed;
-  std::vector<std::tuple<DecisionId, std::string, std::string>> rewards;
-};
-
-void read_notes(const fs::path& file, Told& told) {
-  std::ifstream in(file);
-  std::map<DecisionId, Action> open;
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    std::string kind, key, answer;
-    DecisionId id = 0;
-    Action action = 0;
-    words >> kind;
-    if (kind == "decided" && words >> id >> action) {
-      if (!told.decided.emplace(id, action).second) throw failed("id {} was given twice", id);
-      open.emplace(id, action);
-    } else if (kind == "reward" && words >> id >> key >> answer) {
-      told.rewards.emplace_back(id, key, answer);
-    } else if (kind == "flushed") {
-      told.flushed.merge(open);
-    }
-    if (kind == "start") open.clear();  // what was not flushed may be lost
-  }
-}
 
 void run_client(LiveBandit& live, const fs::path& directory, int client, unsigned seed) {
   std::mt19937 random(seed);
@@ -153,15 +99,18 @@ class Witness {
   std::size_t rewards() const { return accepted_; }
   std::size_t decisions() const { return stories_.size(); }
   EventNumber events() const { return last_; }
+  std::size_t trainings() const { return trainings_; }
+  std::size_t cut_trainings() const { return cut_; }
 
   void check_after_kill() {
     if (!fs::exists(directory_ / "log" / "events.db")) return;
     std::string recovered;
     {
       auto store = std::make_unique<SqliteStore>(directory_ / "log");
-      if (store->last() == 0) return;  // killed before it was created
+      killed_at_ = store->last();
+      if (killed_at_ == 0) return;  // killed before it was created
       LiveBandit live(std::move(store));
-      recovered = live.saved();
+      recovered = live.saved();  // after a training that was cut, too
     }
     const SqliteStore store(directory_ / "log", Access::read);
     read_events(store);
@@ -183,7 +132,11 @@ class Witness {
  private:
   void read_events(const Store& store) {
     while (const auto group = store.group_holding(last_ + 1)) {
-      for (; last_ < group->last(); ++last_) read(group->event(last_ + 1));
+      for (; last_ < group->last(); ++last_) {
+        const Event event = group->event(last_ + 1);
+        read(event);
+        read_training(last_ + 1, event);
+      }
     }
   }
   void read(const Event& event) {
@@ -199,6 +152,19 @@ class Witness {
       Story& story = stories_[s->id];
       if (++story.settled > 1) throw failed("decision {} has settled twice", s->id);
       check_settled(*s, story);
+    }
+  }
+  void read_training(EventNumber number, const Event& event) {
+    if (std::holds_alternative<TrainingBegan>(event)) {
+      if (training_ != 0) throw failed("the training of event {} has not ended", training_);
+      training_ = number;
+    } else if (const auto* adopted = std::get_if<TrainingAdopted>(&event)) {
+      if (adopted->began != training_) throw failed("event {} adopts another training", number);
+      ++trainings_;
+      if (training_ <= killed_at_ && number > killed_at_) ++cut_;
+      training_ = 0;
+    } else if (const auto* skipped = std::get_if<TrainingSkipped>(&event); skipped != nullptr && skipped->began > 0) {
+      training_ = 0;
     }
   }
   void check_settled(const Settled& s, const Story& story) const {
@@ -245,8 +211,8 @@ class Witness {
   RewardRule rule_;
   Snapshot state_;
   std::map<DecisionId, Story> stories_;
-  EventNumber last_ = 0;
-  std::size_t accepted_ = 0;
+  EventNumber last_ = 0, killed_at_ = 0, training_ = 0;
+  std::size_t accepted_ = 0, trainings_ = 0, cut_ = 0;
 };
 
 int kill_again_and_again(int kills, unsigned seed, RewardRule rule) {
@@ -268,7 +234,8 @@ int kill_again_and_again(int kills, unsigned seed, RewardRule rule) {
   }
   witness.check_replay();
   std::cout << kills << " kills, rewards=" << format_value(rule) << ": " << witness.events() << " events, "
-            << witness.decisions() << " decisions, " << witness.rewards() << " accepted rewards; nothing lost\n";
+            << witness.decisions() << " decisions, " << witness.rewards() << " accepted rewards, "
+            << witness.trainings() << " trainings, " << witness.cut_trainings() << " of them cut; nothing lost\n";
   fs::remove_all(directory);
   return witness.rewards() > 0 ? 0 : 1;
 }

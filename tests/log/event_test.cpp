@@ -62,8 +62,14 @@ std::string fields_of(const pits::Event& event) {
       event);
 }
 
+std::vector<pits::Event> trainings() {
+  return {TrainingBegan{.observations = 512}, TrainingAdopted{.began = 7, .problem = "diverged"},
+          TrainingSkipped{.began = 9, .reason = "the log was closed"}};
+}
+
 TEST(Events, ComeBackAsTheyWere) {
-  const auto events = every_kind();
+  auto events = every_kind();
+  for (const pits::Event& event : trainings()) events.push_back(event);
   const GroupReader group(group_of(events), 101);
   EXPECT_EQ(group.first(), 101U);
   EXPECT_EQ(group.last(), 100 + events.size());
@@ -95,6 +101,12 @@ TEST(Events, TheLayoutIsTheStatedOne) {
 TEST(Events, TheFrozenFixtureIsRead) {
   const std::string frozen = bytes_of(std::string(PITS_TEST_DIR) + "/log/fixtures/group-1.bin");
   EXPECT_EQ(frozen, group_of(every_kind())) << "a changed layout needs a new version and a new fixture beside this one";
+}
+
+// The events that came later, with a file of their own.
+TEST(Events, TheFrozenTrainingsAreRead) {
+  const std::string frozen = bytes_of(std::string(PITS_TEST_DIR) + "/log/fixtures/group-2.bin");
+  EXPECT_EQ(frozen, group_of(trainings())) << "a changed layout needs a new version and a new fixture beside this one";
 }
 
 TEST(Events, EveryFlippedBitIsNoticed) {

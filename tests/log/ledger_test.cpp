@@ -150,5 +150,22 @@ TEST(Ledger, RefusesBadCalls) {
   expect_mentions(message_of([&] { Ledger::create(shop.store, shop.clock, {}); }), {"already"});
 }
 
+// Rewards with keys of their own do not pile up without bound; what was taken before is still a duplicate.
+TEST(Ledger, ADecisionHasAtMostSoManyRewards) {
+  Shop shop({.rewards = RewardRule::sum, .window = 60.0, .most_rewards = 3});
+  shop.decide(0);
+  for (const char* key : {"a", "b", "c"}) EXPECT_EQ(shop.reward(0, 1.0F, key), Answer::accepted);
+  for (int start = 0; start < 2; ++start) {
+    EXPECT_EQ(shop.reward(0, 1.0F, "d"), Answer::full);
+    EXPECT_EQ(shop.reward(0, 1.0F), Answer::full);
+    EXPECT_EQ(shop.reward(0, 1.0F, "b"), Answer::duplicate);
+    shop.open();
+  }
+  shop.clock.pass(61.0);
+  shop.look();
+  EXPECT_EQ(shop.settled().at(0), Settlement(3.0F, SettleReason::reward));
+  EXPECT_EQ(all_of<Rewarded>(shop.store).size(), 3U);
+}
+
 }  // namespace
 }  // namespace pits::test

@@ -1,4 +1,5 @@
 import { element } from "./base/dom.js";
+import { evaluatePage } from "./pages/evaluate-page.js";
 import { reproducePage } from "./pages/reproduce-page.js";
 import { runPage } from "./pages/run-page.js";
 import { samplePage } from "./pages/sample-page.js";
@@ -6,7 +7,7 @@ import { drawAll } from "./figure/figure.js";
 import { exportFigures } from "./figure/export-mode.js";
 import "./figure/figure-access.js";
 
-const pages = { run: runPage, reproduce: reproducePage, sample: samplePage };
+const pages = { run: runPage, reproduce: reproducePage, sample: samplePage, evaluate: evaluatePage };
 
 function show(data) {
   const build = pages[data.kind];

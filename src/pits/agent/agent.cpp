@@ -129,7 +129,7 @@ Decision Agent::choose(const Query& query) const {
   Stream stream = decision_stream(setup_, query.id);
   const bool by_chance = floor > 0.0 && stream.uniform() < floor;
   thread_local ActionProbabilities exact;
-  exact.p.resize(actions());
+  exact.p.resize(query.actions.size(actions()));
   exact.exact = false;
   Action action = 0;
   if (!by_chance || query.want_propensity) {
@@ -138,7 +138,7 @@ Decision Agent::choose(const Query& query) const {
   }
   if (by_chance) {
     skip_to_position(stream, query, 1);
-    action = random_action(stream, query.actions, actions());
+    action = random_action(stream, query.actions, exact.p.size());
   }
   if (!exact.exact) return {.action = action, .propensity = std::nullopt};
   const double even = floor > 0.0 ? floor / static_cast<double>(query.actions.count(actions())) : 0.0;
@@ -150,7 +150,16 @@ Action Agent::decide(const Query& query, Stream& stream, ActionProbabilities* ex
   out.resize(actions());
   values(query.x, stream, out);
   const Action action = best_action(out, query.actions);
-  if (exact != nullptr && deterministic()) exact->set_certain(action);
+  if (exact != nullptr) {
+    thread_local std::vector<ValueLaw> laws;
+    laws.resize(actions());
+    if (deterministic()) {
+      exact->set_certain(action);
+    } else if (value_laws(query.x, laws) && best_probabilities(laws, query.actions, exact->p)) {
+      exact->exact = true;
+      exact->tolerance = best_tolerance;
+    }
+  }
   return action;
 }
 
@@ -160,14 +169,14 @@ void Agent::values(ContextView, Stream&, std::span<double>) const {
 
 double Agent::propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample) const {
   check(query);
-  check_size(p, actions());
+  check_size(p, query.actions.size(actions()));
   std::ranges::fill(p, 0.0F);
   std::vector<Action> forced;
   forced_pulls_.find(query, events_, forced);
-  ActionProbabilities own{.p = std::vector<double>(actions())};
+  ActionProbabilities own{.p = std::vector<double>(p.size())};
   Stream stream = decision_stream(setup_, query.id);
   own_decision(query, forced, stream, &own);
-  double variance = 0.0;
+  double variance = 0.0;  // of a simulated decision
   if (!own.exact) {
     if (draws == 0) throw bad_input("probabilities without a closed form need at least one draw");
     std::ranges::fill(own.p, 0.0);
@@ -187,14 +196,18 @@ double Agent::propensities(const Query& query, std::uint32_t draws, std::span<fl
   for (Action a = 0; a < p.size(); ++a) {
     if (query.actions.admits(a)) p[a] = static_cast<float>((1.0 - floor) * own.p[a] + even);
   }
-  return variance == 0.0 ? 0.0 : (1.0 - floor) * std::sqrt(variance / draws);
+  return (1.0 - floor) * (own.exact ? own.tolerance : std::sqrt(variance / draws));
 }
 
 void Agent::check(const Query& query) const {
   check_context(query.x, setup_);
+  if (query.actions.features.size() > 0) check_takes_features();
+  if (actions() == 0 && query.actions.features.size() == 0) {
+    throw bad_input("the agent has no actions of its own: a decision must bring candidates, a row of features each");
+  }
   const auto& allowed = query.actions.allowed;
-  if (!allowed.empty() && allowed.size() != actions()) {
-    throw bad_input("a mask of actions has {} entries, not {}", actions(), allowed.size());
+  if (const std::size_t K = query.actions.size(actions()); !allowed.empty() && allowed.size() != K) {
+    throw bad_input("a mask of actions has {} entries, not {}", K, allowed.size());
   }
   if (query.actions.count(actions()) == 0) throw bad_input("no action is allowed");
   check_features(query);
@@ -202,8 +215,16 @@ void Agent::check(const Query& query) const {
 
 void Agent::check(const Feedback& event) const {
   check_context(event.x, setup_);
-  if (event.action >= actions()) throw bad_input("an action must be below {}, not {}", actions(), event.action);
+  const bool candidate = actions() == 0 && takes_features();
+  if (!candidate && event.action >= actions())
+    throw bad_input("an action must be below {}, not {}", actions(), event.action);
+  if (!event.z.empty()) check_takes_features();
   if (!std::isfinite(event.reward)) throw bad_input("a reward must be finite, not {}", event.reward);
+}
+
+void Agent::check_takes_features() const {
+  if (!takes_features())
+    throw bad_input("this kind of agent would ignore the features of actions; feature-ts uses them");
 }
 
 void Agent::learn(std::span<const Feedback> events) {
@@ -230,6 +251,7 @@ void Agent::archive(Archive& archive) {
 }
 
 void Agent::add_actions(std::size_t n) {
+  if (actions() == 0) throw bad_input("actions cannot be added where candidates come with each decision");
   grow(n);
   setup_.add_actions(n);
   forced_pulls_.add_actions(n, events_);
@@ -242,10 +264,6 @@ bool Agent::draw_rewards(ContextView, std::uint32_t, std::span<double>) const { 
 Stream posterior_stream(const AgentSetup& setup, std::uint32_t draw) {
   return Stream(
       {.seed = setup.seed, .realization = setup.realization, .purpose = Purpose::posterior_draw, .step = draw});
-}
-
-std::size_t ActionSet::count(std::size_t K) const {
-  return allowed.empty() ? K : static_cast<std::size_t>(std::ranges::count_if(allowed, [](auto m) { return m != 0; }));
 }
 
 // The counter has room for 32 bits of the id; the high ones go into the key, spread by an odd constant so that seeds
@@ -273,7 +291,7 @@ void skip_to_position(Stream& stream, const Query& query, std::uint32_t words) {
 }
 
 std::vector<Action> ranking(const Agent& agent, const Query& query, std::size_t k) {
-  const std::size_t K = agent.setup().actions;
+  const std::size_t K = query.actions.size(agent.setup().actions);
   std::vector<std::uint8_t> left(K, 1);
   for (Action a = 0; a < K; ++a) left[a] = query.actions.admits(a) ? 1 : 0;
   Query next = query;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "pits/agent/best_probabilities.h"
 #include "pits/agent/forced_pulls.h"
 #include "pits/core/fields.h"
 #include "pits/core/random.h"
@@ -14,7 +15,7 @@ namespace pits {
 
 struct AgentSetup {
   std::size_t context_size;  // d
-  std::size_t actions;       // K
+  std::size_t actions;       // K; 0: candidates come with each decision
   std::uint64_t seed = 0;
   std::uint32_t realization = 0;
   std::size_t later_actions = 0;  // those of the K that came during the run; the round-robin has no turn for them
@@ -36,10 +37,11 @@ struct Exploration {
 };
 Fields fields(Exploration& config);
 
-// The exact probability of every action, (K), where it was asked for and has a closed form.
+// The exact probability of every action, (K), where it was asked for and can be computed without simulated decisions.
 struct ActionProbabilities {
   std::vector<double> p;
   bool exact = false;
+  double tolerance = 0.0;  // largest error, where they are integrals
 
   void set_uniform(std::span<const Action> actions);  // the others: 0
   void set_certain(Action action) { set_uniform({&action, 1}); }
@@ -51,8 +53,9 @@ class Agent {
 
   // A function of what was learned and the query, safe on any number of threads.
   Decision choose(const Query& query) const;
-  // Fills p, (K), with the probability of every action. Returns the largest standard error among them: 0 where they are
-  // exact; else they are shares of `draws` simulated decisions. Different samples have independent errors.
+  // Fills p, (K), with the probability of every action. Returns the largest error among them: 0 where they are exact,
+  // the tolerance of integrals (best_probabilities.h), or the standard error where they are shares of `draws` simulated
+  // decisions. Different samples have independent errors.
   double propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample = 0) const;
   // Throws unless the query fits: size of x, finite numbers, a mask of K with at least one allowed, features.
   void check(const Query& query) const;
@@ -61,6 +64,15 @@ class Agent {
   void learn(std::span<const Feedback> events);
   // Throws unless the event fits: size of x, finite numbers, action in range.
   void check(const Feedback& event) const;
+
+  // Whether it scores actions by features. Only such an agent takes candidates.
+  virtual bool takes_features() const { return false; }
+  // Learning trains in line, when that is due. After train_beside() it does not: whoever teaches the agent asks
+  // training_due() and trains a copy, while this one goes on learning (training_beside.h). No part of what is saved.
+  void train_beside() { in_line_ = false; }
+  virtual bool training_due() const { return false; }
+  // One that fails is an Error; the agent is then as before, and the next training is due an interval later.
+  virtual void train() {}
 
   // An independent copy; one that nobody teaches is a snapshot for concurrent readers.
   virtual std::unique_ptr<Agent> clone() const = 0;
@@ -87,24 +99,29 @@ class Agent {
   virtual void values(ContextView x, Stream& stream, std::span<double> out) const;
   // Whether values() draws nothing, so that the best action has probability 1.
   virtual bool deterministic() const { return false; }
+  // The distributions of values(), (K), where they are independent of each other and known; else false.
+  virtual bool value_laws(ContextView, std::span<ValueLaw>) const { return false; }
   virtual void observe(const Feedback& event) = 0;
   virtual void state(Archive& archive) = 0;  // what observe changes
   virtual void grow(std::size_t n);          // n more actions; setup() still has the K of before
   virtual void check_features(const Query&) const {}
 
   std::size_t actions() const { return setup_.actions; }  // K
+  bool trains_in_line() const { return in_line_; }
 
  private:
   double floor(bool forced) const;
   // One of the forced actions if there are any, else decide.
   Action own_decision(const Query& query, std::span<const Action> forced, Stream& stream,
                       ActionProbabilities* exact) const;
+  void check_takes_features() const;
   void count(const Feedback& event);
 
   AgentSetup setup_;
   Exploration exploration_;
   ForcedPulls forced_pulls_;
   std::uint64_t events_ = 0;
+  bool in_line_ = true;
 };
 
 // Gives an agent its copy: class LinTs : public Cloned<LinTs>.

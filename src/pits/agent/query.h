@@ -1,6 +1,7 @@
 // What an agent is asked, what it answers, and what it learns from.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,13 +15,18 @@ using Action = std::uint32_t;      // 0..K−1
 using DecisionId = std::uint64_t;  // the address of a decision's random draws, given by the caller: 0, 1, 2, ...
 using ContextView = std::span<const float>;
 
-// The actions a decision may take: all K unless a mask says otherwise.
+// The actions a decision may take: all K unless a mask says otherwise. Where an agent was made for K = 0 actions, each
+// decision brings candidates, a row of features each; K is their number then, and an action is the place of one.
 struct ActionSet {
   std::span<const std::uint8_t> allowed{};  // (K) non-zero: allowed; empty: all
   ConstMatrixView<float> features{};        // (K, features): what an agent that scores actions by features sees
 
+  std::size_t size(std::size_t K) const { return K > 0 ? K : features.rows(); }
   bool admits(Action a) const { return allowed.empty() || allowed[a] != 0; }
-  std::size_t count(std::size_t K) const;
+  std::size_t count(std::size_t K) const {
+    const auto admitted = std::ranges::count_if(allowed, [](auto m) { return m != 0; });
+    return allowed.empty() ? size(K) : static_cast<std::size_t>(admitted);
+  }
 };
 
 struct Query {

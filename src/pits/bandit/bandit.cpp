@@ -43,6 +43,10 @@ Bandit::Bandit(Spec spec, const AgentSetup& given, const BanditConfig& config) {
   try {
     serving_.agent = recipe->make(setup);
     serving_.retired.assign(setup.actions, 0);
+    if (setup.actions == 0 && !serving_.agent->takes_features()) {
+      throw bad_input("{} needs at least one action; only feature-ts takes candidates that come with each decision",
+                      spec_.name);
+    }
   } catch (const std::bad_alloc&) {
     throw failed(
         "an agent for {} numbers and {} actions does not fit into memory; it needs fewer actions or a shorter context",

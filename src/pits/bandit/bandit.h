@@ -66,6 +66,11 @@ class Bandit {
   std::optional<double> fit(
       const LoggedRounds& rounds, const std::function<void()>& learned = [] {});
 
+  // Trainings beside the rewards (agent/training_beside.h): learning does not train from now on; what was trained takes
+  // the agent's place.
+  void train_beside() { serving_.agent->train_beside(); }
+  void adopt(std::unique_ptr<Agent> trained) { serving_.agent = std::move(trained); }
+
   // The first of n new actions, which start from the prior.
   Action add_actions(std::size_t n = 1);
   // No decision takes it from now on; its rewards are still learned.

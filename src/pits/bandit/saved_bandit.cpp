@@ -22,7 +22,9 @@ void config_state(Archive& archive, Config& config) {
 
 void setup_state(Archive& archive, AgentSetup& setup) {
   archive(setup.context_size, setup.actions, setup.seed, setup.realization, setup.later_actions);
-  if (setup.later_actions >= setup.actions) throw bad_input("the saved setup has {} actions", setup.actions);
+  const bool candidates = setup.actions == 0 && setup.later_actions == 0;  // the agent says whether it takes them
+  if (!candidates && setup.later_actions >= setup.actions)
+    throw bad_input("the saved setup has {} actions", setup.actions);
 }
 
 }  // namespace

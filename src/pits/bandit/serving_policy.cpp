@@ -38,10 +38,6 @@ void ServingPolicy::check(ContextView x, const ActionSet& actions, std::size_t k
   if (k == 0) throw bad_input("a ranking needs at least one place");
   std::vector<std::uint8_t> mask;
   agent->check(Query{.x = x, .actions = admitted(actions, mask)});
-  const ConstMatrixView<float>& z = actions.features;
-  if (z.size() > 0 && z.rows() != retired.size()) {
-    throw bad_input("features must have a row for each of {} actions, not {}", retired.size(), z.rows());
-  }
 }
 
 std::vector<Choice> ServingPolicy::rank(ContextView x, const ActionSet& actions, std::size_t k, DecisionId id) const {
@@ -61,7 +57,7 @@ std::vector<Choice> ServingPolicy::rank(ContextView x, const ActionSet& actions,
 
 // The decision itself counts as one more draw, so that no action that was taken seems impossible.
 void ServingPolicy::estimate_propensity(const Query& query, Choice& choice) const {
-  std::vector<float> p(retired.size());
+  std::vector<float> p(query.actions.size(retired.size()));
   const double draws = config.propensity_draws;
   agent->propensities(query, static_cast<std::uint32_t>(draws), p);
   const double own = (draws * p[choice.action] + 1.0) / (draws + 1.0);

@@ -21,6 +21,7 @@ std::function<int()> add_list(CLI::App& app);
 std::function<int()> add_report(CLI::App& app);
 std::function<int()> add_data(CLI::App& app);
 std::function<int()> add_log(CLI::App& app);
+std::function<int()> add_evaluate(CLI::App& app, const Words& words);
 std::function<int()> add_bench(CLI::App& app);
 
 }  // namespace pits::cli

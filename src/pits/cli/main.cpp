@@ -53,6 +53,7 @@ int run_command(int argc, char** argv, pits::Executor& executor) {
       {"report", pits::cli::add_report(app)},
       {"data", pits::cli::add_data(app)},
       {"log", pits::cli::add_log(app)},
+      {"evaluate", pits::cli::add_evaluate(app, words)},
       {"bench", pits::cli::add_bench(app)}};
   try {
     app.parse(argc, argv);

@@ -8,6 +8,8 @@
 #include "pits/cli/execute.h"
 #include "pits/cli/terminal.h"
 #include "pits/cli/toml_config.h"
+#include "pits/core/parallel.h"
+#include "pits/experiment/round_log.h"
 #include "pits/report/run_report.h"
 
 namespace pits::cli {
@@ -17,6 +19,7 @@ struct RunOptions {
   PlanOptions plan{};
   std::string config_file{};
   std::vector<std::string> only{};  // names of [[run]] tables
+  std::string log{};                // file for the rounds, for pits evaluate
 };
 
 // Whether a setting, "name.field=value" or "field=value", is of one of the things that the specs name.
@@ -131,6 +134,24 @@ void finish(const Work& work, bool json) {
   if (!json && !work.name.empty()) fmt::print("\n");
 }
 
+// One cell, whose rounds go to a file. Ctrl-C is an Interrupted.
+void run_with_log(const std::vector<Work>& list, const std::string& file, int threads) {
+  if (list.size() != 1 || list.front().plan->cells() != 1) {
+    throw bad_usage("--log writes the rounds of one agent on one problem: give one of each, and --realizations 1");
+  }
+  const Plan& plan = *list.front().plan;
+  watch_signals();
+  Progress progress(plan.rounds(plan.cell(0)), 0);
+  const ThreadScope scope(threads);
+  const InnerThreads inner(scope.threads());
+  const Trajectory path = run_logged_cell(plan, plan.cell(0), file, [&](std::size_t n) {
+    if (stop_flag()) throw Interrupted();
+    progress.add(n);
+  });
+  progress.finish();
+  list.front().results().put(0, path);
+}
+
 int run(const RunOptions& options, const Words& words, Executor& executor) {
   const std::string& out = options.plan.out;
   if (options.plan.resume && out.empty()) throw bad_usage("--resume needs --out DIR, the run to go on with");
@@ -140,7 +161,11 @@ int run(const RunOptions& options, const Words& words, Executor& executor) {
   std::vector<PlannedRun> runs;
   for (const Work& work : list) runs.push_back({work.plan.get(), executor.leads() ? &work.results() : nullptr});
   try {
-    run_plans(executor, runs, threads);
+    if (options.log.empty()) {
+      run_plans(executor, runs, threads);
+    } else if (executor.leads()) {
+      run_with_log(list, options.log, threads);
+    }
   } catch (const Interrupted&) {
     note("interrupted{}\n", out.empty() ? "" : "; the same command with --resume goes on where this one stopped");
     return 130;
@@ -174,6 +199,8 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
   add_text(*command, "--config", options->config_file, "TOML file (docs/experiments.md); options override it");
   command->add_option("--only", options->only, "some of the [[run]] tables of --config, by name; repeat for more")
       ->allow_extra_args(false);
+  add_text(*command, "--log", options->log,
+           "file for the rounds of one agent with propensities and mean rewards, as lines of JSON for 'pits evaluate'");
   add_plan_options(*command, options->plan, "run directory for results, curves and the page");
   command->footer(
       "Example:\n  pits run --agent lin-ts --agent pi-ts:released --agent uniform --env linear --realizations 2 "

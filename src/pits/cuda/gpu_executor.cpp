@@ -23,6 +23,7 @@ struct Ability {
 };
 
 Ability ability(const Plan& plan, const Cell& cell) {
+  if (plan.config().training_delay > 0) return {.reason = "trainings on the GPU are in line"};
   if (!plan.diagnostics().empty()) return {.reason = "diagnostics look at particles, which stay on the GPU"};
   if (plan.feedback() != FeedbackKind::played) return {.reason = "the GPU learns the rewards of played actions only"};
   const auto environment = plan.make_environment(cell);

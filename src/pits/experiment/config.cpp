@@ -18,6 +18,10 @@ Fields fields(ExperimentConfig& c) {
            "whose rewards agents learn after a round: that of the action played, or those of all actions (full "
            "information)")
       .add("regret", c.regret, "what regret counts: the rewards paid, or their means in that context (less noise)")
+      .add("training_delay", c.training_delay,
+           "observations between a training and its adoption, as in a service that trains beside the rewards; 0: in "
+           "line",
+           between(0, 4e9))
       .add("compare", c.compare, "also report the differences of all agents to this one, paired over realizations")
       .add("probe", c.probe, "posterior: also compare posteriors with the exact one (linear problems)")
       .add("diagnostics", c.diagnostics,

@@ -29,8 +29,9 @@ struct ExperimentConfig {
   std::vector<std::string> set_env{};  // field=value, or environment.field=value
   FeedbackKind feedback = FeedbackKind::played;
   RegretOf regret = RegretOf::rewards;
-  std::string compare{};  // an agent of the list
-  std::string probe{};    // a name of experiment/diagnostics/catalogue.cpp
+  std::int64_t training_delay = 0;  // observations
+  std::string compare{};            // an agent of the list
+  std::string probe{};              // a name of experiment/diagnostics/catalogue.cpp
   bool diagnostics = false;
   std::string data_dir{};
   Device device = Device::cpu;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pits/agent/training_beside.h"
 #include "pits/core/error.h"
 
 namespace pits {
@@ -75,6 +76,44 @@ class Outstanding {
   std::vector<Feedback> events_;
 };
 
+// An agent that learns, in line or with trainings that are adopted late. Observers know the one that it starts with.
+class Player {
+ public:
+  Player(Agent& agent, std::size_t training_delay) : agent_(&agent), delay_(training_delay) {
+    if (delay_ == 0) return;
+    own_ = agent.clone();
+    own_->train_beside();
+    agent_ = own_.get();
+  }
+
+  const Agent& agent() const { return *agent_; }
+  void learn(std::span<const Feedback> events) {
+    if (delay_ == 0) return agent_->learn(events);
+    for (const Feedback& event : events) learn_beside(event);
+  }
+
+ private:
+  void learn_beside(const Feedback& event) {
+    own_->learn({&event, 1});
+    if (training_) {
+      training_->learned(event);
+      if (++since_ < delay_) return;
+      own_ = training_->finish();
+      agent_ = own_.get();
+      training_.reset();
+    }
+    if (!own_->training_due()) return;
+    training_.emplace(*own_);
+    since_ = 0;
+  }
+
+  Agent* agent_;
+  std::size_t delay_;
+  std::unique_ptr<Agent> own_;
+  std::optional<TrainingBeside> training_;
+  std::size_t since_ = 0;  // observations since it began
+};
+
 // Calls `observe` with the events of each round.
 template <class Observe>
 void for_each_round(std::span<const Feedback> events, const Observe& observe) {
@@ -101,7 +140,12 @@ std::vector<std::size_t> curve_rounds(std::size_t rounds) {
 }
 
 Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done,
-                      std::span<const std::unique_ptr<Observer>> observers, FeedbackKind feedback, RegretOf regret) {
+                      std::span<const std::unique_ptr<Observer>> observers, FeedbackKind feedback, RegretOf regret,
+                      std::size_t training_delay) {
+  if (training_delay > 0 && !observers.empty()) {
+    throw bad_input("diagnostics follow an agent that trains in line: training_delay=0");
+  }
+  Player player(agent, training_delay);
   Trajectory path;
   path.rounds = std::min(steps, environment.horizon());
   if (path.rounds == 0) throw bad_input("the environment has no rounds");
@@ -112,12 +156,16 @@ Trajectory run_rounds(Agent& agent, const Environment& environment, std::size_t 
     auto& [round, action] = outstanding.at(t);
     environment.draw(t, round);
     Stopwatch stopwatch;
-    action = agent.choose({.x = round.context, .actions = {.allowed = round.allowed}, .id = t}).action;
+    const Query query{.x = round.context, .actions = {.allowed = round.allowed}, .id = t};
+    action = player.agent().choose(query).action;
+    for (const auto& observer : observers) {
+      stopwatch.without([&, &now = round, &taken = action] { observer->decided(query, now, taken); });
+    }
     const std::span<const Feedback> events = outstanding.due(t);
     for (const auto& observer : observers) {
       stopwatch.without([&] { for_each_round(events, [&](auto one) { observer->before_learning(one); }); });
     }
-    agent.learn(events);
+    player.learn(events);
     path.seconds += stopwatch.seconds();
 
     for (const auto& observer : observers) for_each_round(events, [&](auto one) { observer->after_learning(one); });

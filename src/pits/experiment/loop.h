@@ -42,10 +42,11 @@ inline constexpr auto enum_names<RegretOf> = std::array{"rewards", "means"};
 using RoundsDone = std::function<void(std::size_t)>;
 
 // Rewards are learned when the environment's timing says: the reward of round t after the decision of round t + delay,
-// in batches. What is still outstanding after the last round is not learned.
+// in batches. What is still outstanding after the last round is not learned. With a training_delay, trainings are those
+// of a service that trains beside the rewards (agent/training_beside.h): adopted so many observations after they began.
 Trajectory run_rounds(
     Agent& agent, const Environment& environment, std::size_t steps, const RoundsDone& done = [](std::size_t) {},
     std::span<const std::unique_ptr<Observer>> observers = {}, FeedbackKind feedback = FeedbackKind::played,
-    RegretOf regret = RegretOf::rewards);
+    RegretOf regret = RegretOf::rewards, std::size_t training_delay = 0);
 
 }  // namespace pits

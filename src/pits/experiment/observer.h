@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pits/agent/agent.h"
+#include "pits/environment/environment.h"
 
 namespace pits {
 
@@ -14,6 +15,8 @@ namespace pits {
 class Observer {
  public:
   virtual ~Observer() = default;
+  // Called for every decision, before anything is learned after it.
+  virtual void decided(const Query&, const Round&, Action) {}
   // Called for every round with the events that the agent learns from it: one, or one per action. All of them have the
   // round's context. Late rewards come when they are learned; of a batch, before_learning is called for all of its
   // rounds, then the agent learns them, then after_learning is called for all.

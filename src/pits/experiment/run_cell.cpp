@@ -8,7 +8,8 @@ Trajectory run_cell(const Plan& plan, const Cell& cell, const RoundsDone& done) 
   try {
     plan.check_like_the_first(cell, *environment);
     const Observers observers = make_observers(plan.diagnostics(), {*agent, *environment, plan.steps()});
-    return run_rounds(*agent, *environment, plan.steps(), done, observers, plan.feedback(), plan.config().regret);
+    return run_rounds(*agent, *environment, plan.steps(), done, observers, plan.feedback(), plan.config().regret,
+                      static_cast<std::size_t>(plan.config().training_delay));
   } catch (const Error& e) {
     throw Error(e.kind(), fmt::format("agent '{}' on '{}', realization {}: {}", plan.agents()[cell.agent],
                                       plan.environments()[cell.environment], cell.realization, e.what()));

@@ -53,6 +53,20 @@ class Checker {
     open_.erase(e.id);
     ++summary_.settled;
   }
+  void check(EventNumber number, const TrainingBegan&) {
+    if (training_ != 0) throw broken(number, "the training of event {} has not ended", training_);
+    training_ = number;
+  }
+  void check(EventNumber number, const TrainingAdopted& e) {
+    if (e.began != training_ || training_ == 0) throw broken(number, "no training has begun at event {}", e.began);
+    training_ = 0;
+    ++summary_.trainings;
+  }
+  void check(EventNumber number, const TrainingSkipped& e) {
+    if (e.began != 0 && e.began != training_) throw broken(number, "no training has begun at event {}", e.began);
+    if (e.began != 0) training_ = 0;
+  }
+  void check(EventNumber, const EngineChanged&) { training_ = 0; }
   void link(EventNumber number, DecisionId id, EventNumber previous) {
     const auto found = open_.find(id);
     if (found == open_.end()) throw broken(number, "decision {} has settled before, or was never made", id);
@@ -63,9 +77,24 @@ class Checker {
   LogSummary summary_;
   Microseconds elapsed_ = 0;
   DecisionId reserved_ = 0;
+  EventNumber training_ = 0;                          // began there and has not ended
   std::vector<bool> seen_;                            // ids
   std::unordered_map<DecisionId, EventNumber> open_;  // latest event of those that have not settled
 };
+
+// Those that were learned by event `base`.
+std::unordered_set<DecisionId> find_erased(const Store& store, EventNumber base,
+                                           const std::function<bool(DecisionId, const GroupTime&)>& chosen) {
+  std::unordered_set<DecisionId> candidates, erased;
+  for_each_event(store, [&](EventNumber number, const GroupTime& time, const Event& event) {
+    const auto* decided = std::get_if<Decided>(&event);
+    if (decided != nullptr && !decided->x.empty() && chosen(decided->id, time)) candidates.insert(decided->id);
+    const auto* settled = std::get_if<Settled>(&event);
+    const bool learned = settled != nullptr && number <= base;
+    if (learned && candidates.contains(settled->id)) erased.insert(settled->id);
+  });
+  return erased;
+}
 
 void blank(Store& store, const GroupReader& group, const std::unordered_set<DecisionId>& erased) {
   GroupWriter blanked;
@@ -106,31 +135,32 @@ LogSummary check_log(const Store& store) {
 }
 
 std::uint64_t erase_contexts(Store& store, const std::string& reason,
-                             const std::function<bool(DecisionId, const GroupTime&)>& chosen) {
+                             const std::function<bool(DecisionId, const GroupTime&)>& chosen,
+                             const std::function<void(const Erased&)>& record) {
   const EventNumber last = store.last();
   auto base = newest_snapshot(store, last);
   if (!base) throw bad_input("a snapshot must be kept before contexts are erased");
-  std::unordered_set<DecisionId> candidates, erased;
-  for_each_event(store, [&](EventNumber number, const GroupTime& time, const Event& event) {
-    const auto* decided = std::get_if<Decided>(&event);
-    if (decided != nullptr && !decided->x.empty() && chosen(decided->id, time)) candidates.insert(decided->id);
-    const auto* settled = std::get_if<Settled>(&event);
-    const bool learned = settled != nullptr && number <= base->number;
-    if (learned && candidates.contains(settled->id)) erased.insert(settled->id);
-  });
+  const std::unordered_set<DecisionId> erased = find_erased(store, base->number, chosen);
   if (erased.empty()) return 0;
   base->base = true;
   store.keep(*base);
-  {  // recorded first: a replay never starts before the base from now on
+  // Recorded first: a replay never starts before the base from now on.
+  const Erased event{.base = base->number, .decisions = erased.size(), .reason = reason};
+  if (record) {
+    record(event);
+  } else {
     Ledger ledger(store, system_clock());
     ledger.begin_group();
-    ledger.record(Erased{.base = base->number, .decisions = erased.size(), .reason = reason});
+    ledger.record(event);
     ledger.commit();
   }
   for (EventNumber number = 1; number <= last;) {
     const GroupReader group = store.group_holding(number).value();
     blank(store, group, erased);
     number = group.last() + 1;
+  }
+  for (const Snapshot& snapshot : store.snapshots()) {
+    if (snapshot.number < base->number) store.drop_snapshot(snapshot.number);
   }
   return erased.size();
 }

@@ -12,7 +12,7 @@ void for_each_event(const Store& store, const std::function<void(EventNumber, co
 
 struct LogSummary {
   EventNumber events = 0;
-  std::uint64_t decisions = 0, rewards = 0, settled = 0, waiting = 0;
+  std::uint64_t decisions = 0, rewards = 0, settled = 0, waiting = 0, trainings = 0;
 };
 // Throws where events are missing or damaged, or contradict each other: an id given twice or never reserved, a decision
 // that settles twice, a chain that is broken.
@@ -27,9 +27,11 @@ struct Verification {
 // Makes every logged decision again: action and propensities must have the same bits.
 Verification verify_log(const Store& store);
 
-// Blanks the contexts, features and keys of decisions that have settled and are `chosen`, and records it. The store
-// must have a snapshot of its last event, which becomes the base of replays. Returns how many were blanked.
+// Blanks the contexts, features and keys of decisions that have settled and are `chosen`, and records it, by a ledger
+// of its own or as told. The store's newest snapshot must hold what was learned of them; it becomes the base of
+// replays, and those before it are dropped. Returns how many were blanked.
 std::uint64_t erase_contexts(Store& store, const std::string& reason,
-                             const std::function<bool(DecisionId, const GroupTime&)>& chosen);
+                             const std::function<bool(DecisionId, const GroupTime&)>& chosen,
+                             const std::function<void(const Erased&)>& record = {});
 
 }  // namespace pits

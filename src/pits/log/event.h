@@ -25,7 +25,7 @@ struct Created {
   static constexpr std::string_view name = "created";
   std::string agent;  // its spec with every field
   std::uint64_t context_size = 0, seed = 0;
-  std::vector<std::string> actions;  // their names
+  std::vector<std::string> actions;  // their names; none: candidates come with each decision
   TextFields config;                 // LiveConfig
   std::string schema;                // of named contexts, JSON; empty: contexts are vectors
   std::string engine;                // what computes: see engine_name()
@@ -59,10 +59,10 @@ struct Decided {
   bool active = true;                 // false: counts only once it is activated or rewarded
   float floor = 0.0F;                 // share of decisions made uniformly
   float propensity_error = 0.0F;      // largest standard error of the propensities; 0: exact
-  std::vector<float> propensities;    // (K) of every action
+  std::vector<float> propensities;    // (K) of every action, or of every candidate
   std::vector<std::uint8_t> allowed;  // (K) the caller's mask; empty: all
   std::vector<float> x;               // (d) the encoded context; empty: erased
-  std::vector<float> features;        // (K·f) of every action, row by row, where the decision came with them
+  std::vector<float> features;        // (K·f) of each of them, row by row, where the decision came with them
   std::string context;                // the named context as it came, JSON; may be empty
 
   template <class Visit>
@@ -179,8 +179,46 @@ struct Erased {
   }
 };
 
+// A training sees the events up to this one. Until it is adopted, outcomes go on updating the model of before.
+struct TrainingBegan {
+  static constexpr std::uint8_t tag = 12, version = 1;
+  static constexpr std::string_view name = "training_began";
+  std::uint64_t observations = 0;  // learned so far
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("observations", observations);
+  }
+};
+
+// What was trained takes the place of the model of before, once it has learned the outcomes in between.
+struct TrainingAdopted {
+  static constexpr std::uint8_t tag = 13, version = 1;
+  static constexpr std::string_view name = "training_adopted";
+  EventNumber began = 0;  // its TrainingBegan
+  std::string problem;    // why it moved nothing; empty: it did
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("began", began), v("problem", problem);
+  }
+};
+
+// A training that was due did not begin, or one that began is never adopted.
+struct TrainingSkipped {
+  static constexpr std::uint8_t tag = 14, version = 1;
+  static constexpr std::string_view name = "training_skipped";
+  EventNumber began = 0;  // 0: it did not begin
+  std::string reason;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("began", began), v("reason", reason);
+  }
+};
+
 using Event = std::variant<Created, IdsReserved, Decided, Activated, Rewarded, Settled, ActionsAdded, ActionRetired,
-                           ConfigChanged, EngineChanged, Erased>;
+                           ConfigChanged, EngineChanged, Erased, TrainingBegan, TrainingAdopted, TrainingSkipped>;
 
 struct GroupTime {
   Microseconds utc = 0;      // since 1970; may jump in both directions

@@ -7,15 +7,20 @@ namespace {
 
 constexpr std::size_t most_bytes = 32 << 20;  // of decisions in memory
 
-Bandit created_bandit(const Store& store) {
+Created created_event(const Store& store) {
   const auto group = store.group_holding(1);
   if (!group) throw bad_input("the store holds no log");
-  const Event first = group->event(1);
-  const auto* created = std::get_if<Created>(&first);
+  Event first = group->event(1);
+  auto* created = std::get_if<Created>(&first);
   if (created == nullptr) throw bad_input("the log is damaged: its first event does not create it");
-  const LiveConfig config = live_config(created->config);
-  return {created->agent,
-          {.context_size = created->context_size, .actions = created->actions.size(), .seed = created->seed},
+  return std::move(*created);
+}
+
+Bandit created_bandit(const Store& store) {
+  const Created created = created_event(store);
+  const LiveConfig config = live_config(created.config);
+  return {created.agent,
+          {.context_size = created.context_size, .actions = created.actions.size(), .seed = created.seed},
           {.floor = config.floor, .propensity = PropensityKind::none, .propensity_draws = config.propensity_draws}};
 }
 
@@ -32,12 +37,19 @@ std::span<const float> features_of(const Decided& decided) {
 
 }  // namespace
 
-Learner::Learner(const Store& store) : store_(store), bandit_(created_bandit(store)) {}
+Learner::Learner(const Store& store) : Learner(store, 0, created_bandit(store)) {}
 
 Learner::Learner(const Store& store, const Snapshot& start)
+    : Learner(store, start.number,
+              Bandit::from_saved(start.bytes, fmt::format("the snapshot of event {}", start.number))) {}
+
+Learner::Learner(const Store& store, EventNumber number, Bandit bandit)
     : store_(store),
-      number_(start.number),
-      bandit_(Bandit::from_saved(start.bytes, fmt::format("the snapshot of event {}", start.number))) {}
+      number_(number),
+      bandit_(std::move(bandit)),
+      beside_(live_config(created_event(store).config).training == TrainingPlace::beside) {
+  if (beside_) bandit_.train_beside();
+}
 
 void Learner::follow(EventNumber until) {
   while (number_ < until) {
@@ -55,14 +67,35 @@ void Learner::apply(EventNumber number, const Event& event) {
   } else if (const auto* settled = std::get_if<Settled>(&event)) {
     learn(*settled);
   } else if (const auto* added = std::get_if<ActionsAdded>(&event)) {
-    if (added->first != bandit_.setup().actions) {
-      throw bad_input("the log is damaged: event {} adds action {} to {}", number, added->first,
-                      bandit_.setup().actions);
-    }
-    bandit_.add_actions(added->names.size());
+    add_actions(number, *added);
   } else if (const auto* retired = std::get_if<ActionRetired>(&event)) {
     bandit_.retire(retired->action);
+  } else if (std::holds_alternative<TrainingBegan>(event)) {
+    training_ = std::make_unique<TrainingBeside>(bandit_.agent());
+    began_ = number;
+  } else if (const auto* adopted = std::get_if<TrainingAdopted>(&event)) {
+    adopt(number, *adopted);
+  } else if (const auto* skipped = std::get_if<TrainingSkipped>(&event)) {
+    if (skipped->began == began_) drop_training();
+  } else if (std::holds_alternative<EngineChanged>(event)) {
+    drop_training();  // another engine began it
   }
+}
+
+void Learner::add_actions(EventNumber number, const ActionsAdded& added) {
+  if (added.first != bandit_.setup().actions) {
+    throw bad_input("the log is damaged: event {} adds action {} to {}", number, added.first, bandit_.setup().actions);
+  }
+  bandit_.add_actions(added.names.size());
+  if (training_) training_->added_actions(added.names.size());
+}
+
+void Learner::adopt(EventNumber number, const TrainingAdopted& adopted) {
+  if (!training_ || adopted.began != began_) {
+    throw bad_input("the log is damaged: event {} adopts a training that did not begin at {}", number, adopted.began);
+  }
+  bandit_.adopt(training_->finish());
+  drop_training();
 }
 
 void Learner::learn(const Settled& settled) {
@@ -71,12 +104,11 @@ void Learner::learn(const Settled& settled) {
   if (decided.x.empty() && bandit_.setup().context_size > 0) {
     throw bad_input("the context of decision {} was erased; a replay starts at a later snapshot", settled.id);
   }
+  const Feedback event{
+      .x = decided.x, .action = decided.action, .reward = settled.value, .id = settled.id, .z = features_of(decided)};
   try {
-    bandit_.learn(Feedback{.x = decided.x,
-                           .action = decided.action,
-                           .reward = settled.value,
-                           .id = settled.id,
-                           .z = features_of(decided)});
+    bandit_.learn(event);
+    if (training_) training_->learned(event);
   } catch (const Error& e) {
     ++refused_;
     refusal_ = fmt::format("decision {}: {}", settled.id, e.what());

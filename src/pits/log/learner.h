@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "pits/agent/training_beside.h"
 #include "pits/bandit/bandit.h"
 #include "pits/log/store.h"
 
@@ -20,19 +21,35 @@ class Learner {
 
   EventNumber number() const { return number_; }  // of the last event that was learned
   const Bandit& bandit() const { return bandit_; }
+  // What the state is made of; not all of it while a training is under way, which has a copy of its own.
   std::string saved() const { return bandit_.saved(); }
+
+  // The training that has begun and is not adopted yet; null: none. Another thread may train() it; where none does, it
+  // is trained when the log says that it was adopted.
+  TrainingBeside* training() { return training_.get(); }
+  EventNumber training_began() const { return began_; }
+  // Whether the next one should begin.
+  bool training_due() const { return !training_ && beside_ && bandit_.agent().training_due(); }
+  void drop_training() { training_.reset(); }
+
   std::uint64_t refused() const { return refused_; }
   const std::string& refusal() const { return refusal_; }  // the last one
 
  private:
+  Learner(const Store& store, EventNumber number, Bandit bandit);
   void apply(EventNumber number, const Event& event);
   void learn(const Settled& settled);
+  void add_actions(EventNumber number, const ActionsAdded& added);
+  void adopt(EventNumber number, const TrainingAdopted& adopted);
   void remember(const Decided& decided);
   Decided take(const Settled& settled);
 
   const Store& store_;
   EventNumber number_ = 0;
   Bandit bandit_;
+  bool beside_;  // trainings
+  std::unique_ptr<TrainingBeside> training_;
+  EventNumber began_ = 0;  // of the training
   std::uint64_t refused_ = 0;
   std::string refusal_;
   // Decisions that have not settled, those of the highest ids; the others are read from the store.

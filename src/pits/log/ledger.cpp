@@ -33,12 +33,6 @@ Ledger::Ledger(Store& store, const Clock& clock, const LedgerLimits& limits)
   recover();
 }
 
-template <class Kind>
-EventNumber Ledger::add(const Kind& event) {
-  group_.add(event);
-  return last_ + group_.count();
-}
-
 Ledger::Books& Ledger::edit() {
   if (!books_before_) books_before_ = books_;
   return books_;
@@ -77,6 +71,7 @@ Answer Ledger::reward(const Reward& reward) {
   Tally& tally = this->tally(reward.id, entry);
   if (tally.has(reward.key)) return Answer::duplicate;
   if (entry.settled()) return Answer::expired;
+  if (tally.count >= static_cast<std::uint64_t>(books_.config.most_rewards)) return Answer::full;
   const EventNumber number = add(event);
   index_.set(reward.id, {Standing::touched, number});
   tally.add(event);
@@ -149,6 +144,9 @@ DecisionId Ledger::reserve_ids(DecisionId end) {
 }
 
 Action Ledger::add_actions(const std::vector<std::string>& names) {
+  if (books_.actions.empty()) {
+    throw bad_input("actions cannot be added where candidates come with each decision");
+  }
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto earlier = std::span(names).first(i);
     if (std::ranges::find(books_.actions, names[i]) != books_.actions.end() ||
@@ -178,9 +176,10 @@ void Ledger::retire(Action action) {
 
 void Ledger::change_config(const LiveConfig& config) {
   check(config);
-  if (config.floor != books_.config.floor || config.propensity_draws != books_.config.propensity_draws) {
-    throw bad_input("floor and propensity_draws cannot change in a log; they are {} and {}", books_.config.floor,
-                    books_.config.propensity_draws);
+  const LiveConfig& now = books_.config;
+  if (config.floor != now.floor || config.propensity_draws != now.propensity_draws || config.training != now.training) {
+    throw bad_input("floor, propensity_draws and training cannot change in a log; they are {}, {} and {}", now.floor,
+                    now.propensity_draws, format_value(now.training));
   }
   add(ConfigChanged{.config = as_text(config)});
   edit().config = config;
@@ -190,8 +189,6 @@ void Ledger::change_engine(const std::string& engine) {
   add(EngineChanged{.engine = engine});
   edit().engine = engine;
 }
-
-void Ledger::record(const Erased& erased) { add(erased); }
 
 void Ledger::commit() {
   try {

@@ -19,9 +19,10 @@ enum class Answer {
   duplicate,  // the reward, or one that counts in its place, was taken before
   expired,    // the decision has settled without it: its window is over, or it was cancelled
   unknown,    // no such decision
+  full,       // the decision has as many rewards as it can have (LiveConfig::most_rewards)
 };
 template <>
-inline constexpr auto enum_names<Answer> = std::array{"accepted", "duplicate", "expired", "unknown"};
+inline constexpr auto enum_names<Answer> = std::array{"accepted", "duplicate", "expired", "unknown", "full"};
 
 struct Reward {
   DecisionId id;
@@ -61,7 +62,11 @@ class Ledger {
   void retire(Action action);
   void change_config(const LiveConfig& config);
   void change_engine(const std::string& engine);
-  void record(const Erased& erased);
+  // An event that changes nothing of the books.
+  template <class Kind>
+  EventNumber record(const Kind& event) {
+    return add(event);
+  }
 
   // Where it throws, the group is as if it had never begun.
   void commit();
@@ -99,7 +104,10 @@ class Ledger {
   };
 
   template <class Kind>
-  EventNumber add(const Kind& event);
+  EventNumber add(const Kind& event) {
+    group_.add(event);
+    return last_ + group_.count();
+  }
   Books& edit();
   Tally& tally(DecisionId id, const IndexEntry& entry);
   void settle(DecisionId id, EventNumber previous, float value, SettleReason reason);

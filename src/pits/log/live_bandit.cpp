@@ -21,6 +21,10 @@ Learner recovered(const Store& store) {
   return learner;
 }
 
+void check_names(const std::vector<std::string>& names) {
+  if (std::ranges::find(names, "") != names.end()) throw bad_input("an action needs a name");
+}
+
 Choice choice_of(const Decided& decided) {
   return {.id = decided.id,
           .action = decided.action,
@@ -30,34 +34,50 @@ Choice choice_of(const Decided& decided) {
 
 }  // namespace
 
-void LiveBandit::create(Store& store, const LiveSetup& setup, const Clock& clock) {
+Created created_by(const LiveSetup& setup) {
   check(setup.config);
+  check_names(setup.actions);
   for (std::size_t i = 0; i < setup.actions.size(); ++i) {
     if (std::ranges::count(setup.actions, setup.actions[i]) > 1) {
       throw bad_input("two actions have the name '{}'", setup.actions[i]);
     }
   }
+  const auto schema = setup.schema.empty() ? std::nullopt : std::optional<Schema>(std::in_place, setup.schema);
+  const std::size_t context_size = schema ? schema->width() : setup.context_size;
+  if (schema && setup.context_size != 0 && setup.context_size != context_size) {
+    throw bad_input("the schema makes contexts of {} numbers, not {}", context_size, setup.context_size);
+  }
   Created created{.agent = {},
-                  .context_size = setup.context_size,
+                  .context_size = context_size,
                   .seed = setup.seed ? *setup.seed : random_seed(),
                   .actions = setup.actions,
                   .config = as_text(setup.config),
-                  .schema = setup.schema,
+                  .schema = schema ? schema->text() : std::string(),
                   .engine = engine_name()};
   // Every field is spelled out: defaults of a later version do not change it.
-  created.agent = Bandit(setup.agent, {.context_size = setup.context_size, .actions = setup.actions.size()}).describe();
-  Ledger::create(store, clock, created);
+  created.agent = Bandit(setup.agent, {.context_size = context_size, .actions = setup.actions.size()}).describe();
+  return created;
+}
+
+void LiveBandit::create(Store& store, const LiveSetup& setup, const Clock& clock) {
+  Ledger::create(store, clock, created_by(setup));
 }
 
 LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const LedgerLimits& limits)
     : store_(std::move(store)),
+      clock_(clock),
+      pin_(newest_engine(*store_)),
       learner_(recovered(*store_)),
       published_(std::make_unique<const Published>(Published{learner_.bandit().policy().copy(), learner_.number()})),
+      created_(std::get<Created>(store_->group_holding(1).value().event(1))),
+      names_(std::make_unique<const ActionNames>()),
       committed_(learner_.number()),
       learned_to_(learner_.number()),
       snapshot_number_(learner_.number()) {
+  if (!created_.schema.empty()) schema_.emplace(created_.schema);
   writer_ = std::make_unique<LogWriter>(*store_, clock, limits, [this](EventNumber number) { committed(number); });
   record_engine();
+  writer_->call([this](Ledger& ledger) { return publish_names(ledger.actions()), 0; });
   // Ids that may have been given before a crash are not given again.
   next_id_ = writer_->call([](Ledger& ledger) { return ledger.reserved_ids(); });
   reserve_ids(next_id_ + id_block);
@@ -65,7 +85,6 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
 }
 
 LiveBandit::~LiveBandit() {
-  writer_.reset();
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -73,7 +92,12 @@ LiveBandit::~LiveBandit() {
   to_learner_.notify_all();
   learner_thread_.join();
   try {
-    if (learner_.number() > snapshot_number_) keep_snapshot(false);
+    close_training();
+  } catch (const std::exception&) {  // it starts again where it began, when the log is opened again
+  }
+  writer_.reset();
+  try {
+    if (learner_.training() == nullptr && learner_.number() > snapshot_number_) keep_snapshot(false);
   } catch (const std::exception&) {  // the events are durable
   }
 }
@@ -117,8 +141,12 @@ DecisionId LiveBandit::next_id() {
 
 Choice LiveBandit::decide(ContextView x, const ActionSet& actions, const DecisionLabels& labels) {
   Decided made = published_.read([&](const Published& by) {
-    by.policy.check(x, actions, 1);
-    return decided(x, actions, next_id(), by);
+    ActionSet set = actions;
+    const std::vector<std::uint8_t> mask = mask_of(labels.allowed, by.policy.retired.size());
+    if (!mask.empty() && !set.allowed.empty()) throw bad_input("allowed actions are given by names or by a mask");
+    if (!mask.empty()) set.allowed = mask;
+    by.policy.check(x, set, 1);
+    return decided(x, set, next_id(), by);
   });
   made.key = labels.key;
   made.context = labels.context;
@@ -139,7 +167,7 @@ Decided LiveBandit::decided(ContextView x, const ActionSet& actions, DecisionId 
   made.allowed.assign(actions.allowed.begin(), actions.allowed.end());
   made.features.assign(actions.features.data(), actions.features.data() + actions.features.size());
   made.floor = static_cast<float>(by.policy.config.floor);
-  made.propensities.resize(by.policy.retired.size());
+  made.propensities.resize(actions.size(by.policy.retired.size()));
   made.action = by.policy.rank(x, actions, 1, id).front().action;
   made.propensity_error = static_cast<float>(by.policy.probabilities(x, actions, id, 0, made.propensities));
   return made;
@@ -176,7 +204,12 @@ void LiveBandit::flush() {
 }
 
 Action LiveBandit::add_actions(const std::vector<std::string>& names) {
-  const Action first = writer_->call([&](Ledger& ledger) { return ledger.add_actions(names); });
+  check_names(names);
+  const Action first = writer_->call([&](Ledger& ledger) {
+    const Action added = ledger.add_actions(names);
+    publish_names(ledger.actions());  // before the learner can know of them
+    return added;
+  });
   catch_up();
   return first;
 }
@@ -196,12 +229,15 @@ void LiveBandit::change_config(const LiveConfig& config) {
   });
 }
 
-std::vector<std::string> LiveBandit::actions() {
-  return writer_->call([](Ledger& ledger) { return ledger.actions(); });
+LiveConfig LiveBandit::config() {
+  return writer_->call([](Ledger& ledger) { return ledger.config(); });
 }
 
 std::string LiveBandit::saved() {
-  catch_up();
+  {
+    std::unique_lock lock(mutex_);
+    learned_.wait(lock, [&] { return idle_ && learned_to_ >= committed_; });
+  }
   const std::scoped_lock lock(learning_);
   return learner_.saved();
 }

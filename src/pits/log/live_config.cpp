@@ -16,7 +16,11 @@ Fields fields(LiveConfig& c) {
       .add("window", c.window, "seconds in which rewards are taken; 0: for ever", between(0, 1e9))
       .add("default_reward", c.default_reward, "reward of a decision whose window closed without one",
            between(-1e30, 1e30))
-      .add("activation", c.activation, "whether decisions count only once they are activated or rewarded");
+      .add("activation", c.activation, "whether decisions count only once they are activated or rewarded")
+      .add("most_rewards", c.most_rewards, "rewards that one decision can have", between(1, 1e6))
+      .add("retention", c.retention, "days after which contexts of settled decisions are erased; 0: never",
+           between(0, 1e5))
+      .add("training", c.training, "when networks are trained: beside the rewards, or before the next is learned");
 }
 
 void check(const LiveConfig& config) {
@@ -36,7 +40,7 @@ TextFields as_text(const LiveConfig& config) {
 }
 
 LiveConfig live_config(const TextFields& text) {
-  LiveConfig config;
+  LiveConfig config{.training = TrainingPlace::in_line};
   Fields list = fields(config);
   for (const auto& [name, value] : text) list.set(name, value);
   check(config);

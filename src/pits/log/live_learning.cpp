@@ -1,4 +1,6 @@
 // The learning thread of a live bandit: it follows the log, publishes what it has learned, and keeps snapshots.
+#include "pits/core/interrupt.h"
+#include "pits/log/audit.h"
 #include "pits/log/live_bandit.h"
 
 namespace pits {
@@ -7,8 +9,11 @@ namespace {
 constexpr EventNumber events_at_once = 256;    // learned before decisions know them
 constexpr EventNumber snapshot_events = 1000;  // at least so many between two snapshots
 constexpr Microseconds snapshot_pause = 20;    // times what the last one took
+constexpr EventNumber most_lag = 50'000;       // of the learner, with which trainings begin
 constexpr std::size_t kept_snapshots = 2;      // besides the bases
-constexpr std::chrono::milliseconds retry{100};
+constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
+constexpr std::chrono::seconds look_again{60};  // where nothing happens
+constexpr Microseconds hour = 3'600'000'000;
 
 }  // namespace
 
@@ -24,8 +29,9 @@ void LiveBandit::learn() {
   for (EventNumber until = 0;;) {
     {
       std::unique_lock lock(mutex_);
-      to_learner_.wait(lock, [&] { return stopping_ || committed_ > learned_to_; });
+      to_learner_.wait_for(lock, look_again, [&] { return stopping_ || look_ || committed_ > learned_to_; });
       if (stopping_) return;
+      look_ = false;
       until = std::min(committed_, learned_to_ + events_at_once);
     }
     try {
@@ -34,11 +40,12 @@ void LiveBandit::learn() {
         learner_.follow(until);
       }
       report(learner_.refusal());
-      publish();
-      keep_snapshot_if_due();
+      if (learner_.number() > learned_to_) publish();
+      next_training();
     } catch (const std::exception& e) {  // of the store: tried again
       report(e.what());
       std::unique_lock lock(mutex_);
+      look_ = true;
       to_learner_.wait_for(lock, retry, [&] { return stopping_; });
     }
   }
@@ -51,8 +58,72 @@ void LiveBandit::publish() {
     const std::scoped_lock lock(mutex_);
     learned_to_ = learner_.number();
     refused_ = learner_.refused();
+    idle_ = false;
   }
   learned_.notify_all();
+}
+
+// A snapshot is kept only where no training is under way: what is being trained is not part of it. Trainings that
+// follow each other leave room for one in between.
+void LiveBandit::next_training() {
+  if (learner_.number() < asked_) return;
+  if (learner_.training() == nullptr) {
+    keep_snapshot_if_due();
+    erase_if_due();
+    if (learner_.training_due()) return begin_training();
+    const std::scoped_lock lock(mutex_);
+    idle_ = true;
+    learned_.notify_all();
+  } else if (!trainer_.valid()) {
+    trainer_ = std::async(std::launch::async, [this, training = learner_.training()] {
+      const auto tell = [this](void*) {
+        const std::scoped_lock lock(mutex_);
+        trained_ = look_ = true;
+        to_learner_.notify_one();
+      };
+      const std::unique_ptr<void, decltype(tell)> at_the_end(this, tell);
+      training->train();
+    });
+  } else {
+    adopt_training();
+  }
+}
+
+template <class Kind>
+EventNumber LiveBandit::record(const Kind& event) {
+  return writer_->call([&](Ledger& ledger) { return ledger.record(event); });
+}
+
+// The event comes back to the learner, which copies the agent there. One that is skipped is due until it begins.
+void LiveBandit::begin_training() {
+  const EventNumber lag = status().committed - learner_.number();
+  if (lag <= most_lag) {
+    asked_ = record(TrainingBegan{.observations = learner_.bandit().agent().events()});
+  } else if (!skipping_) {
+    record(TrainingSkipped{.began = 0, .reason = fmt::format("learning is {} events behind", lag)});
+  }
+  skipping_ = lag > most_lag;
+}
+
+void LiveBandit::adopt_training() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!trained_) return;
+    trained_ = false;
+  }
+  trainer_.get();  // where it throws, the training is tried again
+  asked_ = record(TrainingAdopted{.began = learner_.training_began(), .problem = learner_.training()->problem()});
+  const std::scoped_lock lock(mutex_);
+  ++trainings_;
+}
+
+// What the log says of it already is learned first.
+void LiveBandit::close_training() {
+  if (learner_.number() < asked_) learner_.follow(asked_);
+  if (learner_.training() == nullptr) return;
+  if (trainer_.valid()) trainer_.wait();
+  record(TrainingSkipped{.began = learner_.training_began(), .reason = "the log was closed"});
+  learner_.drop_training();
 }
 
 void LiveBandit::report(const std::string& problem) {
@@ -79,10 +150,30 @@ void LiveBandit::keep_snapshot(bool base) {
   snapshot_cost_ = snapshot_at_ - start;
 }
 
+// Contexts older than the retention, about thirty times in its length and at most once an hour. What has been learned
+// is kept first: a replay cannot start earlier from then on.
+void LiveBandit::erase_if_due() {
+  const Microseconds now = clock_.utc();
+  if (std::abs(now - looked_at_) < hour) return;
+  const double days = writer_->call([](Ledger& ledger) { return ledger.config().retention; });
+  const auto retention = static_cast<Microseconds>(days * 24.0 * static_cast<double>(hour));
+  if (retention > 0 && std::abs(now - looked_at_) < retention / 30) return;
+  looked_at_ = now;
+  if (retention == 0) return;
+  if (learner_.number() > snapshot_number_) keep_snapshot(false);
+  erase_contexts(
+      *store_, "retention", [&](DecisionId, const GroupTime& time) { return now - time.utc > retention; },
+      [&](const Erased& erased) { record(erased); });
+}
+
 void LiveBandit::catch_up() {
   std::unique_lock lock(mutex_);
   const EventNumber until = committed_;
-  learned_.wait(lock, [&] { return learned_to_ >= until; });
+  while (!learned_.wait_for(lock, look_at_interrupts, [&] { return learned_to_ >= until; })) {
+    lock.unlock();
+    check_interrupt();
+    lock.lock();
+  }
 }
 
 LiveStatus LiveBandit::status() const {
@@ -92,6 +183,8 @@ LiveStatus LiveBandit::status() const {
           .learned = learned_to_,
           .queued = writer_->queued(),
           .refused = refused_,
+          .trainings = trainings_,
+          .training = !idle_,
           .problem = store_problem.empty() ? problem_ : store_problem};
 }
 

@@ -4,6 +4,7 @@
 
 #include "pits/log/audit.h"
 #include "pits/log/live_config.h"
+#include "pits/log/simd_pin.h"
 
 namespace pits {
 namespace {
@@ -53,7 +54,7 @@ std::optional<Learner> first_state(const Store& store, const Period& period, Eve
 
 bool is_same(const ServingPolicy& policy, const Decided& logged) {
   const std::size_t K = logged.propensities.size();
-  if (policy.retired.size() != K) return false;
+  if (!policy.retired.empty() && policy.retired.size() != K) return false;
   ActionSet actions{.allowed = logged.allowed, .features = {}};
   if (!logged.features.empty()) actions.features = {logged.features.data(), K, logged.features.size() / K};
   std::vector<float> p(K);
@@ -90,6 +91,7 @@ Verification verify_log(const Store& store) {
   for (std::size_t i = 0; i < contents.periods.size(); ++i) {
     Period& period = contents.periods[i];
     const EventNumber end = i + 1 < contents.periods.size() ? contents.periods[i + 1].start : store.last() + 1;
+    const SimdPin pin(period.engine);
     if (period.engine == engine_name()) {
       verify(store, period, end, contents.base, found);
     } else {

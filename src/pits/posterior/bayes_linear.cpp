@@ -163,6 +163,10 @@ void BayesLinear::sample(Stream& stream, Eigen::VectorXd& beta) const {
   beta = mean_ + std::sqrt(variance) * beta;
 }
 
+ValueLaw BayesLinear::law(const Eigen::VectorXd& x) const {
+  return {.mean = mean_.dot(x), .scale = std::sqrt(b_ / a_ * leverage(x)), .freedom = 2.0 * a_};
+}
+
 Eigen::VectorXd BayesLinear::sample(Stream& stream) const {
   Eigen::VectorXd beta;
   sample(stream, beta);

@@ -10,6 +10,7 @@
 #include "pits/core/fields.h"
 #include "pits/core/random.h"
 #include "pits/posterior/eigen_archive.h"
+#include "pits/posterior/value_law.h"
 
 namespace pits {
 
@@ -56,6 +57,8 @@ class BayesLinear {
   void sample(Stream& stream, Eigen::VectorXd& beta) const;
   Eigen::VectorXd sample(Stream& stream) const;
 
+  // Of x·β for such a draw: Student, since the noise variance is drawn too.
+  ValueLaw law(const Eigen::VectorXd& x) const;
   // xᵀ precision⁻¹ x: the variance of x·β in units of the noise's.
   double leverage(const Eigen::VectorXd& x) const;
 

@@ -129,6 +129,13 @@ void LastLayers::sample(const Network& network, ParticlesView theta, std::size_t
   }
 }
 
+void LastLayers::laws(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
+                      Network::Workspace& w, std::span<ValueLaw> out) const {
+  thread_local std::vector<double> features;
+  find_features(network.hidden(theta.row(i), x, w), x, sampled_, features);
+  for (std::size_t a = 0; a < out.size(); ++a) out[a] = regression(i, a).law(as_vector(features));
+}
+
 // Products in single precision over pieces of the history, sums over the pieces in double.
 void LastLayers::accumulate(const Posterior& posterior, std::size_t particle) {
   constexpr std::size_t piece = 1024;

@@ -45,6 +45,9 @@ class LastLayers {
   // Mean rewards of every action at x, (K), by a fresh draw from particle i's regressions.
   void sample(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x,
               Network::Workspace& w, Stream& stream, std::span<double> out) const;
+  // Of sample()'s values, out (K): they are independent.
+  void laws(const Network& network, ParticlesView theta, std::size_t i, std::span<const float> x, Network::Workspace& w,
+            std::span<ValueLaw> out) const;
   const BayesLinear& regression(std::size_t particle, std::size_t action) const {
     return *regressions_[set_of(particle) * sampled_.actions + action];
   }

@@ -59,19 +59,27 @@ Posterior::Posterior(const PosteriorConfig& config, std::size_t context_size, st
   if (config_.memory.adaptive) forgetting_.emplace(standardiser_.size(), actions, address);
 }
 
-bool Posterior::learn(const Observation& observation, const std::function<void()>& stored) {
+bool Posterior::learn(const Observation& observation, bool may_train, const std::function<void()>& stored) {
   observe(observation);
   if (stored) stored();
   const double error = mixture_ ? mixture_->observe(*this, observation) : 0.0;
   const std::uint64_t t = history_.seen() - history_.forgotten(), last = trained_at_ - history_.forgotten();
   const bool changed = forget(observation, error);
-  const bool due = changed || config_.training.due(t, last, config_.memory);
-  if (due) {
+  const bool trains = may_train && (changed || config_.training.due(t, last, config_.memory));
+  if (trains) {
     train();
   } else if (last_layers_) {
     last_layers_->observe(*this, observation);
   }
-  return due;
+  return trains;
+}
+
+// Units that were forgotten need a training. (The differences hold where more was forgotten than was trained with.)
+bool Posterior::training_due() const {
+  if (history_.size() == 0) return false;
+  const bool changed = forgetting_ && trained_at_ > 0 && units_at_ == 0;
+  const std::uint64_t t = history_.seen() - history_.forgotten(), last = trained_at_ - history_.forgotten();
+  return changed || config_.training.due(t, last, config_.memory);
 }
 
 // True if the world has changed, and what is older was forgotten. The units are then those of the rest.

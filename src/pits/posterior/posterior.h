@@ -63,9 +63,12 @@ class Posterior {
  public:
   Posterior(const PosteriorConfig& config, std::size_t context_size, std::size_t actions, const Address& address);
 
-  // Stores the observation, then trains if that is due. `stored` is called between the two. True if it trained.
-  bool learn(const Observation& observation, const std::function<void()>& stored = {});
-  // The two halves of learn. train(): units are refreshed, the networks move by the flow, the last layers are fitted.
+  // Stores the observation, then trains if that is due and `may_train`. `stored` is called between the two. True if it
+  // trained.
+  bool learn(const Observation& observation, bool may_train = true, const std::function<void()>& stored = {});
+  // For one that may not: whether learn() would have trained by now.
+  bool training_due() const;
+  // Parts of learn. train(): units are refreshed, the networks move by the flow, the last layers are fitted.
   // A training that diverges is undone and throws.
   void observe(const Observation& observation);
   void train() { train(training_steps(config_)); }

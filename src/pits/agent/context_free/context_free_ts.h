@@ -75,6 +75,12 @@ class GaussianTs : public Cloned<GaussianTs> {
     for (Action a = 0; a < out.size(); ++a) out[a] = posteriors_[a].sample(stream)[0];
   }
 
+  bool value_laws(ContextView, std::span<ValueLaw> out) const override {
+    const Eigen::VectorXd one = Eigen::VectorXd::Ones(1);
+    for (Action a = 0; a < out.size(); ++a) out[a] = posteriors_[a].law(one);
+    return true;
+  }
+
   void observe(const Feedback& event) override {
     posteriors_.learn(event.observation(), [](BayesLinear& posterior, ContextView, double reward) {
       posterior.observe(Eigen::VectorXd::Ones(1), reward);

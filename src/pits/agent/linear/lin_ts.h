@@ -42,6 +42,12 @@ class LinTs : public Cloned<LinTs> {
     }
   }
 
+  bool value_laws(ContextView x, std::span<ValueLaw> out) const override {
+    const Eigen::VectorXd features = with_intercept(x);
+    for (Action a = 0; a < out.size(); ++a) out[a] = posteriors_[a].law(features);
+    return true;
+  }
+
   void observe(const Feedback& event) override {
     posteriors_.learn(event.observation(), [](BayesLinear& posterior, ContextView context, double reward) {
       thread_local Eigen::VectorXd x;

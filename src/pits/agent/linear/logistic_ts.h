@@ -38,6 +38,14 @@ class LogisticTs : public Cloned<LogisticTs> {
     }
   }
 
+  bool value_laws(ContextView context, std::span<ValueLaw> out) const override {
+    const Eigen::VectorXd x = with_intercept(context);
+    for (Action a = 0; a < out.size(); ++a) {
+      out[a] = {.mean = posteriors_[a].mean().dot(x), .scale = std::sqrt(posteriors_[a].variance(x))};
+    }
+    return true;
+  }
+
   void observe(const Feedback& event) override {
     if (event.reward < 0.0F || event.reward > 1.0F) {
       throw bad_input("logistic-ts needs rewards in 0..1, not {}; try lin-ts", event.reward);

@@ -101,6 +101,17 @@ class NeuralTs : public Cloned<NeuralTs, GradientAgent> {
     gradient_values(x, out, [&](double mean, double norm) { return mean + scale_ * norm * stream.normal(); });
   }
 
+  bool value_laws(ContextView x, std::span<ValueLaw> out) const override {
+    thread_local std::vector<double> means;
+    means.resize(out.size());
+    std::size_t a = 0;
+    gradient_values(x, means, [&](double mean, double norm) {
+      out[a++] = {.mean = mean, .scale = scale_ * norm};
+      return mean;
+    });
+    return true;
+  }
+
   double scale_;  // ν √λ
 };
 

@@ -36,6 +36,14 @@ void NeuralLogistic::values(ContextView x, Stream& stream, std::span<double> out
   }
 }
 
+bool NeuralLogistic::value_laws(ContextView x, std::span<ValueLaw> out) const {
+  const Eigen::VectorXd units = units_with_intercept(model(), theta(), x);
+  for (std::size_t a = 0; a < out.size(); ++a) {
+    out[a] = {.mean = regressions_[a].mean().dot(units), .scale = std::sqrt(regressions_[a].variance(units))};
+  }
+  return true;
+}
+
 void NeuralLogistic::on_event(const Feedback& event) {
   if (discount() < 1.0) {
     for (BayesLogistic& regression : regressions_) regression.discount(discount());

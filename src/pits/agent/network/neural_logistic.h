@@ -22,6 +22,7 @@ class NeuralLogistic : public Cloned<NeuralLogistic, OneNetwork> {
 
  private:
   void values(ContextView x, Stream& stream, std::span<double> out) const override;
+  bool value_laws(ContextView x, std::span<ValueLaw> out) const override;
   void on_event(const Feedback& event) override;
   void on_training() override;
   void on_new_actions(std::size_t n, std::span<const std::size_t> map) override;

@@ -14,7 +14,7 @@ OneNetwork::OneNetwork(const NetworkConfig& config, const AgentSetup& setup)
                  {.seed = setup.seed, .realization = setup.realization}) {}
 
 void OneNetwork::observe(const Feedback& event) {
-  if (posterior_.learn(event.observation(), [&] { on_event(event); })) on_training();
+  if (posterior_.learn(event.observation(), trains_in_line(), [&] { on_event(event); })) on_training();
 }
 
 void OneNetwork::grow(std::size_t n) {

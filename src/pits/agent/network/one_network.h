@@ -14,6 +14,12 @@ Fields fields(NetworkConfig& config);
 
 class OneNetwork : public Agent {
  public:
+  bool training_due() const override { return posterior_.training_due(); }
+  void train() override {
+    posterior_.train();
+    on_training();
+  }
+
   const Posterior& posterior() const { return posterior_; }
   const RewardModel& model() const { return posterior_.model(); }
   std::span<const float> theta() const { return posterior_.particles().row(0); }

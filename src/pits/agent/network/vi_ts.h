@@ -25,6 +25,8 @@ class ViTs : public Cloned<ViTs> {
         posterior_(config.posterior, setup.context_size, setup.actions,
                    {.seed = setup.seed, .realization = setup.realization}) {}
 
+  bool training_due() const override { return due(events()); }
+  void train() override { train(events()); }
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override {
     Stream stream = posterior_stream(setup(), draw);
     values(x, stream, out);
@@ -44,8 +46,10 @@ class ViTs : public Cloned<ViTs> {
 
   void observe(const Feedback& event) override {
     posterior_.observe(event.observation());
-    const std::uint64_t t = events() + 1;
-    if (!config_.training.due(t, trained_at_, config_.posterior.memory)) return;
+    if (trains_in_line() && due(events() + 1)) train(events() + 1);
+  }
+  bool due(std::uint64_t t) const { return config_.training.due(t, trained_at_, config_.posterior.memory); }
+  void train(std::uint64_t t) {  // after t events
     trained_at_ = t;
     posterior_.train(config_.training.steps);
   }

@@ -66,8 +66,10 @@ void BootstrapHeads::observe(const Feedback& event) {
     if (stream.uniform() >= keep_) continue;
     network_.observe({.context = event.x, .action = h * K + event.action, .reward = event.reward});
   }
-  const std::uint64_t t = events() + 1;
-  if (!network_.config().training.due(t, trained_at_, memory_)) return;
+  if (trains_in_line() && due(events() + 1)) train(events() + 1);
+}
+
+void BootstrapHeads::train(std::uint64_t t) {
   trained_at_ = t;
   if (network_.history().size() > 0) network_.train();
 }

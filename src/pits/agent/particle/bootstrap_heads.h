@@ -17,12 +17,16 @@ class BootstrapHeads : public Cloned<BootstrapHeads> {
  public:
   BootstrapHeads(const BootstrapHeadsConfig& config, const AgentSetup& setup);
 
+  bool training_due() const override { return due(events()); }
+  void train() override { train(events()); }
   // Head h's output for action a is output h·K + a.
   const Posterior& network() const { return network_; }
 
  private:
   Action decide(const Query& query, Stream& stream, ActionProbabilities* exact) const override;
   void observe(const Feedback& event) override;
+  bool due(std::uint64_t t) const { return network_.config().training.due(t, trained_at_, memory_); }
+  void train(std::uint64_t t);  // after t events
   void state(Archive& archive) override { archive(network_, trained_at_); }
   void grow(std::size_t n) override { network_.add_actions(n); }
 

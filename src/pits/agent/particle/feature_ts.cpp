@@ -50,9 +50,8 @@ FeatureTs::FeatureTs(const FeatureTsConfig& config, const AgentSetup& setup)
 void FeatureTs::check_features(const Query& query) const {
   const ConstMatrixView<float>& z = query.actions.features;
   if (z.size() == 0) return;
-  if (z.rows() != actions() || z.cols() != action_features_) {
-    throw bad_input("features of actions are ({},{}) numbers, not ({},{})", actions(), action_features_, z.rows(),
-                    z.cols());
+  if (const std::size_t K = query.actions.size(actions()); z.rows() != K || z.cols() != action_features_) {
+    throw bad_input("features of actions are ({},{}) numbers, not ({},{})", K, action_features_, z.rows(), z.cols());
   }
   for (std::size_t a = 0; a < z.rows(); ++a) {
     if (!all_finite(z.row(a))) throw bad_input("the features of action {} are not finite", a);
@@ -76,13 +75,14 @@ void FeatureTs::scores(const Query& query, ParticlesView particles, MatrixView<f
 Action FeatureTs::decide(const Query& query, Stream& stream, ActionProbabilities* exact) const {
   const ParticlesView theta = posterior_.particles();
   const std::size_t drawn = stream.index(static_cast<std::uint32_t>(theta.rows()));
-  Matrix<float> values(exact != nullptr ? theta.rows() : 1, actions());
+  Matrix<float> values(exact != nullptr ? theta.rows() : 1, query.actions.size(actions()));
   scores(query, exact != nullptr ? theta : theta.row_block(drawn, 1), values);
   if (exact != nullptr) count_votes(values, {}, query.actions, *exact);
   return best_action(std::as_const(values).row(exact != nullptr ? drawn : 0), query.actions);
 }
 
 void FeatureTs::observe(const Feedback& event) {
+  if (event.z.empty() && actions() == 0) throw bad_input("the reward of a candidate needs its features");
   if (!event.z.empty() && (event.z.size() != action_features_ || !all_finite(event.z))) {
     throw bad_input("the features of an action are {} finite numbers, not {}", action_features_, event.z.size());
   }
@@ -94,7 +94,7 @@ void FeatureTs::observe(const Feedback& event) {
   } else {
     std::ranges::copy(event.z, z.begin());
   }
-  posterior_.learn({.context = joint, .action = 0, .reward = event.reward});
+  posterior_.learn({.context = joint, .action = 0, .reward = event.reward}, trains_in_line());
 }
 
 bool FeatureTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {

@@ -20,6 +20,9 @@ class FeatureTs : public Cloned<FeatureTs> {
  public:
   FeatureTs(const FeatureTsConfig& config, const AgentSetup& setup);
 
+  bool takes_features() const override { return true; }
+  bool training_due() const override { return posterior_.training_due(); }
+  void train() override { posterior_.train(); }
   // Of actions without features.
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 

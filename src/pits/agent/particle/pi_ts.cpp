@@ -21,6 +21,7 @@ Action PiTs::decide(const Query& query, Stream& stream, ActionProbabilities* exa
     thread_local std::vector<double> rewards;
     rewards.resize(actions());
     posterior_.sample(drawn, query.x, stream, rewards);
+    if (exact != nullptr) find_probabilities(query, *exact);
     return best_action(rewards, query.actions);
   }
   if (exact == nullptr && (!posterior_.coupled() || posterior_.mixture() != nullptr)) {
@@ -32,6 +33,23 @@ Action PiTs::decide(const Query& query, Stream& stream, ActionProbabilities* exa
   const Matrix<float>& rewards = posterior_.all_values(query.x);
   if (exact != nullptr) count_votes(rewards, weights, query.actions, *exact);
   return best_action(rewards.row(drawn), query.actions);
+}
+
+// The mean over the particles: each is as likely to decide.
+void PiTs::find_probabilities(const Query& query, ActionProbabilities& exact) const {
+  const std::size_t M = posterior_.particles().rows();
+  thread_local Network::Workspace workspace;
+  std::vector<ValueLaw> laws(actions());
+  std::vector<double> p(actions());
+  std::ranges::fill(exact.p, 0.0);
+  for (std::size_t i = 0; i < M; ++i) {
+    posterior_.last_layers()->laws(posterior_.model().network(), posterior_.particles(), i,
+                                   posterior_.standardiser().context(query.x), workspace, laws);
+    if (!best_probabilities(laws, query.actions, p)) return;
+    for (Action a = 0; a < p.size(); ++a) exact.p[a] += p[a] / static_cast<double>(M);
+  }
+  exact.exact = true;
+  exact.tolerance = best_tolerance;
 }
 
 bool PiTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {

@@ -24,6 +24,8 @@ class PiTs : public Cloned<PiTs> {
  public:
   PiTs(const PiTsConfig& config, const AgentSetup& setup);
 
+  bool training_due() const override { return posterior_.training_due(); }
+  void train() override { posterior_.train(); }
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
 
   const PiTsConfig& config() const { return config_; }
@@ -31,7 +33,8 @@ class PiTs : public Cloned<PiTs> {
 
  private:
   Action decide(const Query& query, Stream& stream, ActionProbabilities* exact) const override;
-  void observe(const Feedback& event) override { posterior_.learn(event.observation()); }
+  void find_probabilities(const Query& query, ActionProbabilities& exact) const;  // of fresh draws
+  void observe(const Feedback& event) override { posterior_.learn(event.observation(), trains_in_line()); }
   void state(Archive& archive) override { archive(posterior_); }
   void grow(std::size_t n) override { posterior_.add_actions(n); }
 

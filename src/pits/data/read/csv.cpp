@@ -60,7 +60,8 @@ void CsvReader::feed(std::string_view piece) {
     return;
   }
   while (!piece.empty()) {
-    const std::size_t end = std::min(piece.find_first_of("\r\n"), piece.size() - 1) + 1;  // libcsv ends rows at both
+    const std::size_t line = piece.find('\n');  // libcsv ends rows at both
+    const std::size_t end = std::min({piece.substr(0, line).find('\r'), line, piece.size() - 1}) + 1;
     feed_line(piece.substr(0, end));
     piece.remove_prefix(end);
   }
