@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
     fmt::print("bench_live DIRECTORY [AGENT [OBSERVATIONS [SECONDS]]]\n");
     return 2;
   }
-  const std::string agent = argc > 2 ? argv[2] : "pi-ts";
+  const std::string agent = argc > 2 ? argv[2] : "pi-ts:adaptive";
   const auto observations = static_cast<std::size_t>(argc > 3 ? std::atoi(argv[3]) : 100'000);
   const double seconds = argc > 4 ? std::atof(argv[4]) : 10.0;
   const std::filesystem::path directory = std::filesystem::path(argv[1]) / "live";

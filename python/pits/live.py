@@ -59,13 +59,13 @@ class LiveBandit:
     >>> live.close()
     """
 
-    def __init__(self, directory: Union[str, os.PathLike[str]], agent: str = "pi-ts", *,
+    def __init__(self, directory: Union[str, os.PathLike[str]], agent: str = "pi-ts:adaptive", *,
                  actions: Optional[Iterable[str]] = None, schema: Union[Mapping[str, Any], str, None] = None,
                  n_features: Optional[int] = None, candidates: bool = False, seed: Optional[int] = None,
                  **settings: Any) -> None:
         if actions is None and not _fields.flag("candidates", candidates):
             given = {"schema": schema, "n_features": n_features, "seed": seed, **settings}
-            if agent != "pi-ts" or any(value is not None for value in given.values()):
+            if agent != "pi-ts:adaptive" or any(value is not None for value in given.values()):
                 raise _pits.InputError("a log is created with its actions, or with candidates=True; "
                                        "LiveBandit(directory) opens one as it is")
             self._live = _pits.LiveBandit(directory)

@@ -24,10 +24,10 @@
 namespace pits {
 
 struct LiveSetup {
-  std::string agent = "pi-ts";          // NAME[:PRESET][,field=value...]
-  std::size_t context_size = 0;         // that of the schema, where there is one
-  std::vector<std::string> actions{};   // names; none: candidates come with each decision (feature-ts)
-  std::optional<std::uint64_t> seed{};  // random unless given; the log records it
+  std::string agent = "pi-ts:adaptive";  // NAME[:PRESET][,field=value...]
+  std::size_t context_size = 0;          // that of the schema, where there is one
+  std::vector<std::string> actions{};    // names; none: candidates come with each decision (feature-ts)
+  std::optional<std::uint64_t> seed{};   // random unless given; the log records it
   LiveConfig config{};
   std::string schema{};  // of named contexts, JSON (schema/schema.h); empty: contexts are vectors
 };
