@@ -53,8 +53,32 @@ TEST_F(Log, ErasesSettledDecisions) {
   expect_done({"erase", "shop", "--older-than", "30"}, "0 contexts erased\n");
 }
 
+// Decision 0 has a named context; 3 waits, and 2 was cancelled.
+TEST_F(Log, TeachesANewLog) {
+  log({"import", "shop", lines});
+  test::write_bytes(scratch_ / "age.json", R"({"features": [{"name": "age", "kind": "number"}]})");
+  expect_done({"teach", "agent", "shop", "--agent", "lin-ts", "--seed", "4"},
+              "4 decisions, of which 2 learned and 1 wait; 0 left out, 0 refused by the agent; 0 trainings\n");
+  expect_done({"teach", "schema", "shop", "--schema", "age.json", "--json"},
+              R"({"decisions":1,"learned":1,"waiting":0,"left_out":3,"trainings":0,"refused":0})"
+              "\n");
+  expect_done({"check", "agent"},
+              "whole: 11 events; 4 decisions, of which 3 settled and 1 wait; 1 rewards; 1 snapshots\n");
+  expect_done({"verify", "agent"}, "same 0, different 0, other engine 0, out of reach 4\n");
+  EXPECT_NE(log({"export", "schema"}).out.find(R"("x":[30.0],"features":[],"context":"{\"age\":30}")"),
+            std::string::npos);
+  const auto value = [&](const std::string& name) {
+    return test::pits({"evaluate", name, "--policy", "uniform", "--model", "none", "--json"},
+                      {.directory = scratch_.path()})
+        .out;
+  };
+  EXPECT_NE(value("shop"), "");
+  EXPECT_EQ(value("agent"), value("shop"));  // the same rounds, with the old propensities
+}
+
 TEST_F(Log, BadCallsWriteNothing) {
   log({"import", "shop", lines});
+  test::write_bytes(scratch_ / "bad.json", R"({"features": [{"name": "age", "kind": "boolean"}]})");
   test::write_bytes(scratch_ / "bad.jsonl", test::bytes_of(lines) + "{}\n");
   test::write_bytes(scratch_ / "empty.jsonl", "");
   const std::set<std::string> before = test::names_in(scratch_.path());
@@ -64,6 +88,11 @@ TEST_F(Log, BadCallsWriteNothing) {
   refused({"check", "nothing"}, test::bad_data_or_config, {"nothing", "holds no log"});
   refused({"erase", "nothing", "--ids", "1"}, test::bad_data_or_config, {"nothing", "holds no log"});
   refused({"erase", "shop"}, test::wrong_usage, {"--ids", "--older-than"});
+  refused({"teach", "new", "shop"}, test::wrong_usage, {"--schema", "--agent"});
+  refused({"teach", "new", "nothing", "--agent", "lin-ts"}, test::bad_data_or_config, {"nothing", "holds no log"});
+  refused({"teach", "shop", "shop", "--agent", "lin-ts"}, test::bad_data_or_config, {"shop", "there already"});
+  refused({"teach", "new", "shop", "--schema", "bad.json"}, test::bad_data_or_config, {"decision 0", "'age'"});
+  refused({"teach", "new", "shop", "--schema", "bad.jsonl"}, test::bad_data_or_config, {"bad.jsonl"});
   refused({"import", "shop", lines}, test::bad_data_or_config, {"shop", "there already"});
   refused({"import", "copy", "bad.jsonl"}, test::bad_data_or_config, {"bad.jsonl", "line 11", "number"});
   refused({"import", "copy", "empty.jsonl"}, test::bad_data_or_config, {"empty.jsonl", "no events"});

@@ -67,8 +67,13 @@ std::vector<pits::Event> trainings() {
           TrainingSkipped{.began = 9, .reason = "the log was closed"}};
 }
 
+std::vector<pits::Event> teaching() {
+  return {Taught{.agent = "lin-ts", .seed = 42, .events = 1000, .decisions = 300, .left_out = 20}};
+}
+
 TEST(Events, ComeBackAsTheyWere) {
   auto events = every_kind();
+  events.push_back(teaching().front());
   for (const pits::Event& event : trainings()) events.push_back(event);
   const GroupReader group(group_of(events), 101);
   EXPECT_EQ(group.first(), 101U);
@@ -103,10 +108,12 @@ TEST(Events, TheFrozenFixtureIsRead) {
   EXPECT_EQ(frozen, group_of(every_kind())) << "a changed layout needs a new version and a new fixture beside this one";
 }
 
-// The events that came later, with a file of their own.
-TEST(Events, TheFrozenTrainingsAreRead) {
-  const std::string frozen = bytes_of(std::string(PITS_TEST_DIR) + "/log/fixtures/group-2.bin");
-  EXPECT_EQ(frozen, group_of(trainings())) << "a changed layout needs a new version and a new fixture beside this one";
+// The events that came later, with files of their own.
+TEST(Events, TheFrozenLaterEventsAreRead) {
+  for (const auto& [file, events] : {std::pair{"group-2.bin", trainings()}, {"group-3.bin", teaching()}}) {
+    const std::string frozen = bytes_of(std::string(PITS_TEST_DIR) + "/log/fixtures/" + file);
+    EXPECT_EQ(frozen, group_of(events)) << "a changed layout needs a new version and a new fixture beside this one";
+  }
 }
 
 TEST(Events, EveryFlippedBitIsNoticed) {

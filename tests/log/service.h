@@ -35,6 +35,7 @@ struct Service {
     std::shared_ptr<MemoryStore> s;
   };
 
+  Service() = default;  // open() it when the store holds a log
   explicit Service(const LiveSetup& setup) {
     LiveBandit::create(*store, setup, clock);
     open();

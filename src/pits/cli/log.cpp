@@ -1,4 +1,5 @@
-// pits log: exports, imports and checks the log of a live bandit, makes its decisions again, and erases contexts.
+// pits log: exports, imports and checks the log of a live bandit, makes its decisions again, erases contexts, and
+// teaches another bandit.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -13,6 +14,8 @@
 #include "pits/log/event_json.h"
 #include "pits/log/live_bandit.h"
 #include "pits/log/sqlite_store.h"
+#include "pits/log/teach.h"
+#include "pits/schema/schema.h"
 
 namespace pits::cli {
 namespace {
@@ -27,6 +30,9 @@ struct LogOptions {
   std::vector<std::uint64_t> ids;
   std::optional<std::int64_t> older_than;  // days
   std::string reason;
+  std::string old;
+  std::string schema;  // a file
+  TeachSetup teach;
 };
 
 int export_events(const LogOptions& options) {
@@ -54,26 +60,57 @@ EventNumber import_lines(Store& store, const std::string& file) {
   return import.finish();
 }
 
-// The directory is there completely or not at all.
-int import_events(const LogOptions& options) {
-  const Path target = options.directory;
-  if (std::filesystem::exists(target))
-    throw bad_input("'{}' is there already; a log is imported as a new one", target.string());
-  const Path unfinished = target.string() + ".importing";
+// A new log, filled as told. The directory is there completely or not at all.
+void make_log(const Path& target, const std::function<void(Store&)>& fill) {
+  if (std::filesystem::exists(target)) throw bad_input("'{}' is there already; give a new directory", target.string());
+  const Path unfinished = target.string() + ".unfinished";
   std::filesystem::remove_all(unfinished);
   try {
-    EventNumber last = 0;
     {
       SqliteStore store(unfinished);
-      last = import_lines(store, options.file);
+      fill(store);
       check_log(store);
     }
     std::filesystem::rename(unfinished, target);
-    fmt::print("{} events\n", last);
   } catch (...) {
     std::error_code ignored;
     std::filesystem::remove_all(unfinished, ignored);
     throw;
+  }
+}
+
+int import_events(const LogOptions& options) {
+  EventNumber last = 0;
+  make_log(options.directory, [&](Store& store) { last = import_lines(store, options.file); });
+  fmt::print("{} events\n", last);
+  return 0;
+}
+
+TeachSetup teach_setup(const LogOptions& options) {
+  TeachSetup setup = options.teach;
+  if (setup.agent.empty() && options.schema.empty()) throw bad_usage("say what is new: --schema or --agent");
+  if (options.schema.empty()) return setup;
+  setup.schema = read_file(options.schema);
+  try {
+    const Schema valid(setup.schema);
+  } catch (const Error& e) {
+    throw Error(e.kind(), fmt::format("'{}': {}", options.schema, e.what()));
+  }
+  return setup;
+}
+
+int teach(const LogOptions& options) {
+  const TeachSetup setup = teach_setup(options);
+  const SqliteStore old(options.old, Access::read);
+  Teaching done;
+  make_log(options.directory, [&](Store& store) { done = pits::teach(store, old, setup); });
+  if (options.json) {
+    const Json json = {{"decisions", done.decisions}, {"learned", done.learned},     {"waiting", done.waiting},
+                       {"left_out", done.left_out},   {"trainings", done.trainings}, {"refused", done.refused}};
+    fmt::print("{}\n", json.dump());
+  } else {
+    fmt::print("{} decisions, of which {} learned and {} wait; {} left out, {} refused by the agent; {} trainings\n",
+               done.decisions, done.learned, done.waiting, done.left_out, done.refused, done.trainings);
   }
   return 0;
 }
@@ -139,7 +176,8 @@ CLI::App* add_command(CLI::App& log, const std::string& name, const std::string&
 }  // namespace
 
 std::function<int()> add_log(CLI::App& app) {
-  auto* log = app.add_subcommand("log", "Export, import, check, verify or erase the log of a live bandit");
+  auto* log =
+      app.add_subcommand("log", "Export, import, check, verify or erase the log of a live bandit, or teach a new one");
   log->require_subcommand(1);
   log->footer("Example:\n  pits log check shop");
   auto options = std::make_shared<LogOptions>();
@@ -151,16 +189,23 @@ std::function<int()> add_log(CLI::App& app) {
                              "check shop");
   auto* verifies = add_command(*log, "verify", "Make every decision again and compare actions and probabilities",
                                *options, "verify shop");
-  for (auto* command : {checks, verifies}) command->add_flag("--json", options->json, "one JSON object");
   auto* erases = add_command(*log, "erase", "Blank contexts of settled decisions, while no service uses the log",
                              *options, "erase shop --older-than 30");
   erases->add_option("--ids", options->ids, "decisions")->delimiter(',')->type_name("INT");
   add_whole(*erases, "--older-than", options->older_than, "decisions that are older than this number of days");
   add_text(*erases, "--reason", options->reason, "recorded in the log");
-  return [options, exports, imports, checks, verifies] {
+  auto* teaches = add_command(*log, "teach", "Make a new log, whose bandit learns what happened in an old one",
+                              *options, "teach new shop --schema new.json");
+  add_text(*teaches, "OLD", options->old, "directory of the old log")->required();
+  add_text(*teaches, "--schema", options->schema, "file with the schema of named contexts; default: the old one");
+  add_text(*teaches, "--agent", options->teach.agent, "NAME[:PRESET][,field=value...]; default: the old one");
+  add_whole(*teaches, "--seed", options->teach.seed, "random unless given");
+  for (auto* command : {checks, verifies, teaches}) command->add_flag("--json", options->json, "one JSON object");
+  return [options, exports, imports, checks, verifies, teaches] {
     if (exports->parsed()) return export_events(*options);
     if (imports->parsed()) return import_events(*options);
     if (checks->parsed()) return check(*options);
+    if (teaches->parsed()) return teach(*options);
     return verifies->parsed() ? verify(*options) : erase(*options);
   };
 }

@@ -21,7 +21,7 @@ LogSummary check_log(const Store& store);
 struct Verification {
   std::uint64_t same = 0, different = 0;
   std::uint64_t other_engine = 0;    // made by another build or SIMD target: not comparable
-  std::uint64_t out_of_reach = 0;    // erased, or made before the oldest snapshot that can be started from
+  std::uint64_t out_of_reach = 0;    // erased, of another bandit (Taught), or before the oldest snapshot to start from
   std::vector<DecisionId> examples;  // the first that differ
 };
 // Makes every logged decision again: action and propensities must have the same bits.

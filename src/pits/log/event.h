@@ -217,8 +217,25 @@ struct TrainingSkipped {
   }
 };
 
-using Event = std::variant<Created, IdsReserved, Decided, Activated, Rewarded, Settled, ActionsAdded, ActionRetired,
-                           ConfigChanged, EngineChanged, Erased, TrainingBegan, TrainingAdopted, TrainingSkipped>;
+// The events up to here are those of another bandit's log, from which this one was taught. It made none of the
+// decisions among them: they cannot be made again from this log.
+struct Taught {
+  static constexpr std::uint8_t tag = 15, version = 1;
+  static constexpr std::string_view name = "taught";
+  std::string agent;       // of the other bandit
+  std::uint64_t seed = 0;  // of it
+  EventNumber events = 0;  // of its log
+  std::uint64_t decisions = 0, left_out = 0;
+
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("agent", agent), v("seed", seed), v("events", events), v("decisions", decisions), v("left_out", left_out);
+  }
+};
+
+using Event =
+    std::variant<Created, IdsReserved, Decided, Activated, Rewarded, Settled, ActionsAdded, ActionRetired,
+                 ConfigChanged, EngineChanged, Erased, TrainingBegan, TrainingAdopted, TrainingSkipped, Taught>;
 
 struct GroupTime {
   Microseconds utc = 0;      // since 1970; may jump in both directions

@@ -7,15 +7,6 @@ namespace {
 
 constexpr std::size_t most_bytes = 32 << 20;  // of decisions in memory
 
-Created created_event(const Store& store) {
-  const auto group = store.group_holding(1);
-  if (!group) throw bad_input("the store holds no log");
-  Event first = group->event(1);
-  auto* created = std::get_if<Created>(&first);
-  if (created == nullptr) throw bad_input("the log is damaged: its first event does not create it");
-  return std::move(*created);
-}
-
 Bandit created_bandit(const Store& store) {
   const Created created = created_event(store);
   const LiveConfig config = live_config(created.config);
@@ -133,6 +124,15 @@ Decided Learner::take(const Settled& settled) {
   bytes_ -= size_of(decided);
   waiting_.erase(found);
   return decided;
+}
+
+Created created_event(const Store& store) {
+  const auto group = store.group_holding(1);
+  if (!group) throw bad_input("the store holds no log");
+  Event first = group->event(1);
+  auto* created = std::get_if<Created>(&first);
+  if (created == nullptr) throw bad_input("the log is damaged: its first event does not create it");
+  return std::move(*created);
 }
 
 std::optional<Snapshot> newest_snapshot(const Store& store, EventNumber at_most) {

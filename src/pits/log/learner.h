@@ -57,6 +57,8 @@ class Learner {
   std::size_t bytes_ = 0;
 };
 
+// The first event of a log. Throws where the store holds none.
+Created created_event(const Store& store);
 // The newest snapshot up to an event; none: a learner starts from the first event.
 std::optional<Snapshot> newest_snapshot(const Store& store, EventNumber at_most);
 

@@ -69,7 +69,7 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
       pin_(newest_engine(*store_)),
       learner_(recovered(*store_)),
       published_(std::make_unique<const Published>(Published{learner_.bandit().policy().copy(), learner_.number()})),
-      created_(std::get<Created>(store_->group_holding(1).value().event(1))),
+      created_(created_event(*store_)),
       names_(std::make_unique<const ActionNames>()),
       committed_(learner_.number()),
       learned_to_(learner_.number()),

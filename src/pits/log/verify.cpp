@@ -20,8 +20,8 @@ struct Period {
 
 struct Contents {
   std::vector<Period> periods;
-  EventNumber base = 0;  // a replay starts here or later
-  std::uint64_t erased = 0;
+  EventNumber base = 0;            // a replay starts here or later
+  std::uint64_t out_of_reach = 0;  // erased, or of another bandit
 };
 
 Contents read_contents(const Store& store) {
@@ -30,10 +30,16 @@ Contents read_contents(const Store& store) {
     if (const auto* created = std::get_if<Created>(&event)) all.periods.push_back({1, created->engine, {}});
     if (const auto* changed = std::get_if<EngineChanged>(&event)) all.periods.push_back({number, changed->engine, {}});
     if (const auto* erased = std::get_if<Erased>(&event)) all.base = std::max(all.base, erased->base);
+    if (std::holds_alternative<Taught>(event)) {
+      for (Period& period : all.periods) {
+        all.out_of_reach += period.decisions.size();
+        period.decisions.clear();
+      }
+    }
     if (const auto* decided = std::get_if<Decided>(&event)) {
       const bool blank = all.base > 0 && decided->x.empty() && decided->context.empty();
       if (blank) {
-        ++all.erased;
+        ++all.out_of_reach;
       } else {
         all.periods.back().decisions.emplace_back(decided->model, number);
       }
@@ -87,7 +93,7 @@ void verify(const Store& store, Period& period, EventNumber end, EventNumber bas
 Verification verify_log(const Store& store) {
   Contents contents = read_contents(store);
   Verification found;
-  found.out_of_reach = contents.erased;
+  found.out_of_reach = contents.out_of_reach;
   for (std::size_t i = 0; i < contents.periods.size(); ++i) {
     Period& period = contents.periods[i];
     const EventNumber end = i + 1 < contents.periods.size() ? contents.periods[i + 1].start : store.last() + 1;
