@@ -77,7 +77,8 @@ def _command(agents: list[str], envs: list[str], settings: Mapping[str, str]) ->
         words += ["--env", env]
     for field in FIELDS:
         text = settings[field["name"]]
-        if field["name"] != "data_dir" and (field["type"] == "int" or text != field["value"]):
+        always = field["name"] in ("steps", "realizations", "seed")
+        if field["name"] != "data_dir" and (always or text != field["value"]):
             words += [f"--{field['name'].replace('_', '-')}"] + ([] if field["type"] == "bool" else [text])
     return shlex.join(words)
 

@@ -144,7 +144,7 @@ def test_propensities_are_the_frequencies_of_decisions():
 
 
 def test_estimated_propensities_state_their_error():
-    bandit = pits.agents.LinTS(n_actions=3, n_features=2, propensity="estimated", propensity_draws=400, initial_pulls=0)
+    bandit = pits.agents.BernoulliTS(n_actions=3, n_features=2, propensity="estimated", propensity_draws=400)
     decision = bandit.decide([1.0, 0.0])
     assert 0 < decision.propensity < 1 and 0 < decision.propensity_error <= 0.5 / 20 * 1.01
     p, error = bandit.predict_proba_error([1.0, 0.0])
@@ -155,7 +155,7 @@ def test_estimated_propensities_state_their_error():
 
 # Two actions alike: 1/2 each. A row's estimate has the standard deviation 0.05, the mean of 400 rows 0.0025.
 def test_errors_of_estimated_propensities_average_out_over_rows():
-    bandit = pits.agents.GaussianTS(n_actions=2, n_features=1, propensity_draws=100, seed=5)
+    bandit = pits.agents.BernoulliTS(n_actions=2, n_features=1, propensity_draws=100, seed=5)
     p = bandit.predict_proba(np.ones((400, 1)))
     assert abs(p[:, 0].mean() - 0.5) < 5 * 0.0025
     assert abs(p[:, 0].std() / 0.05 - 1) < 5 / np.sqrt(800)

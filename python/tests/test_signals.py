@@ -19,18 +19,17 @@ import pits
 
 
 def hours_of_probabilities():
-    bandit = pits.agents.LinTS(n_actions=20, n_features=30, initial_pulls=0, propensity_draws=2000)
+    bandit = pits.agents.BernoulliTS(n_actions=20, n_features=30, propensity_draws=2000)
     bandit.predict_proba(np.ones((100_000, 30), dtype=np.float32))
 
 
 def hours_of_one_probability():
-    bandit = pits.agents.LinTS(n_actions=20, n_features=30, initial_pulls=0, propensity_draws=10**9)
+    bandit = pits.agents.BernoulliTS(n_actions=20, n_features=30, propensity_draws=10**9)
     bandit.predict_proba(np.ones(30, dtype=np.float32))
 
 
 def hours_of_one_decision():
-    bandit = pits.agents.LinTS(n_actions=20, n_features=30, initial_pulls=0, propensity="estimated",
-                               propensity_draws=10**9)
+    bandit = pits.agents.BernoulliTS(n_actions=20, n_features=30, propensity="estimated", propensity_draws=10**9)
     try:
         bandit.decide(np.ones(30, dtype=np.float32))
     finally:
@@ -133,7 +132,7 @@ def test_other_threads_go_on_while_we_compute():
     started, ended = threading.Event(), threading.Event()
 
     def compute():
-        bandit = pits.agents.LinTS(n_actions=20, n_features=30, initial_pulls=0, propensity_draws=1000)
+        bandit = pits.agents.BernoulliTS(n_actions=20, n_features=30, propensity_draws=20_000)
         started.set()
         bandit.predict_proba(np.ones((20, 30), dtype=np.float32))
         ended.set()
@@ -174,7 +173,7 @@ def test_a_daemon_thread_does_not_abort_python_at_exit(work):
                 def learn(self, x, action, reward): pass
             X = np.ones((1_000_000, 2), dtype=np.float32)
             bandit = pits.PiTS(n_actions=2, n_features=2, train_every=1, seed=1)
-            estimating = pits.agents.LinTS(n_actions=2, n_features=2, initial_pulls=0, propensity_draws=1000)
+            estimating = pits.agents.BernoulliTS(n_actions=2, n_features=2, propensity_draws=1000)
             threading.Thread(target=lambda: {work}, daemon=True).start()
             time.sleep({delay})
             print("ends")

@@ -45,7 +45,7 @@ TEST(ExperimentConfig, EveryRecordedFieldComesBackFromRunJson) {
       }
     }
   }
-  EXPECT_EQ(recorded, 10U);
+  EXPECT_EQ(recorded, 11U);
 }
 
 TEST(ExperimentConfig, TheOrderOfRunJsonIsThatOfBefore) {

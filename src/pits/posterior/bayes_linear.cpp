@@ -148,7 +148,12 @@ void BayesLinear::solve_mean() {
   upper().solveInPlace(mean_);
 }
 
-double BayesLinear::leverage(const Eigen::VectorXd& x) const { return lower().solve(x).squaredNorm(); }
+double BayesLinear::leverage(const Eigen::Ref<const Eigen::VectorXd>& x) const {
+  thread_local Eigen::VectorXd solved;
+  solved = x;
+  lower().solveInPlace(solved);
+  return solved.squaredNorm();
+}
 
 void BayesLinear::deviation(const Eigen::Ref<const Eigen::VectorXd>& z, Eigen::VectorXd& out) const {
   out = z;
@@ -163,7 +168,7 @@ void BayesLinear::sample(Stream& stream, Eigen::VectorXd& beta) const {
   beta = mean_ + std::sqrt(variance) * beta;
 }
 
-ValueLaw BayesLinear::law(const Eigen::VectorXd& x) const {
+ValueLaw BayesLinear::law(const Eigen::Ref<const Eigen::VectorXd>& x) const {
   return {.mean = mean_.dot(x), .scale = std::sqrt(b_ / a_ * leverage(x)), .freedom = 2.0 * a_};
 }
 

@@ -58,9 +58,9 @@ class BayesLinear {
   Eigen::VectorXd sample(Stream& stream) const;
 
   // Of x·β for such a draw: Student, since the noise variance is drawn too.
-  ValueLaw law(const Eigen::VectorXd& x) const;
+  ValueLaw law(const Eigen::Ref<const Eigen::VectorXd>& x) const;
   // xᵀ precision⁻¹ x: the variance of x·β in units of the noise's.
-  double leverage(const Eigen::VectorXd& x) const;
+  double leverage(const Eigen::Ref<const Eigen::VectorXd>& x) const;
 
   const Eigen::VectorXd& mean() const { return mean_; }
   const Eigen::MatrixXd& precision() const { return precision_; }  // XᵀX + prior

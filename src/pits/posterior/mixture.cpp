@@ -142,10 +142,11 @@ void Mixture::values(const Posterior& posterior, std::span<const float> x, Matri
 }
 
 // Squared errors in units of the noise: what decides is the mean reward, and squares are what scores a mean.
-void Mixture::score(double network_error, double linear_error) {
+void Mixture::score(double network_error, double linear_error, std::uint64_t seen) {
   const double difference = network_error * network_error - linear_error * linear_error;
   const double gain = std::clamp(0.5 * difference / sets_[0].noise_variance(), -C::largest_step, C::largest_step);
-  lead_ = (1.0 - 1.0 / C::score_memory) * lead_ + gain;
+  const double memory = std::clamp(0.5 * static_cast<double>(seen), C::least_memory, C::score_memory);
+  lead_ = (1.0 - 1.0 / memory) * lead_ + gain;
 }
 
 double Mixture::observe(const Posterior& posterior, const Observation& observation) {
@@ -155,7 +156,8 @@ double Mixture::observe(const Posterior& posterior, const Observation& observati
   double network = 0.0;
   for (std::size_t i = 0; i < networks(); ++i) network += p.means(i, observation.action);
   if (fits_ > 0) {  // before the first fit rewards have no unit
-    score(reward - network / static_cast<double>(networks()), reward - p.means(networks(), observation.action));
+    score(reward - network / static_cast<double>(networks()), reward - p.means(networks(), observation.action),
+          posterior.history().seen());
   }
   Address address = address_;
   address.purpose = Purpose::observation_noise;

@@ -24,11 +24,13 @@ class Posterior;
 
 // What no setting changes; docs/regret.md has the reasons.
 struct MixtureConstants {
-  static constexpr double score_memory = 10'000.0;  // rewards that the scores of the models remember: rare ones count
-  static constexpr double linear_handicap = 3.0;    // by how much, in log likelihood, the linear model must be better
-  static constexpr double least_weight = 1e-3;      // models of less weight decide nothing
-  static constexpr double largest_step = 30.0;      // of a score by one reward
-  static constexpr double scale_pulls = 20.0;       // the scale prior ends after this many rewards of an action
+  // Rewards that the scores of the models remember: half of those seen, so that what a model missed when it knew little
+  // is forgotten, and so many that rare ones count.
+  static constexpr double least_memory = 100.0, score_memory = 10'000.0;
+  static constexpr double linear_handicap = 3.0;  // by how much, in log likelihood, the linear model must be better
+  static constexpr double least_weight = 1e-3;    // models of less weight decide nothing
+  static constexpr double largest_step = 30.0;    // of a score by one reward
+  static constexpr double scale_pulls = 20.0;     // the scale prior ends after this many rewards of an action
   // Expected variance of the coefficients of contexts and units where rewards have variance 1. The precisions that
   // follow are high where rewards are noisy and low where they are not.
   static constexpr double coefficient_variance = 0.1;
@@ -73,7 +75,7 @@ class Mixture {
   void add_offset(std::size_t row, std::span<const float> features, std::span<float> out) const;
   void predict(const Posterior& posterior, std::span<const float> x, bool all) const;
   Address draws_of(std::size_t set, Purpose purpose, std::size_t step) const;
-  void score(double network_error, double linear_error);
+  void score(double network_error, double linear_error, std::uint64_t seen);
   void update_weights();
   void update_draw_sd(const Standardiser& standardiser);
 

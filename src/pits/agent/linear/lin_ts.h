@@ -43,7 +43,8 @@ class LinTs : public Cloned<LinTs> {
   }
 
   bool value_laws(ContextView x, std::span<ValueLaw> out) const override {
-    const Eigen::VectorXd features = with_intercept(x);
+    thread_local Eigen::VectorXd features;
+    with_intercept(x, features);
     for (Action a = 0; a < out.size(); ++a) out[a] = posteriors_[a].law(features);
     return true;
   }

@@ -39,8 +39,10 @@ Action PiTs::decide(const Query& query, Stream& stream, ActionProbabilities* exa
 void PiTs::find_probabilities(const Query& query, ActionProbabilities& exact) const {
   const std::size_t M = posterior_.particles().rows();
   thread_local Network::Workspace workspace;
-  std::vector<ValueLaw> laws(actions());
-  std::vector<double> p(actions());
+  thread_local std::vector<ValueLaw> laws;
+  thread_local std::vector<double> p;
+  laws.resize(actions());
+  p.resize(actions());
   std::ranges::fill(exact.p, 0.0);
   for (std::size_t i = 0; i < M; ++i) {
     posterior_.last_layers()->laws(posterior_.model().network(), posterior_.particles(), i,
