@@ -1,7 +1,6 @@
 #include "pits/agent/agent.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -10,47 +9,6 @@
 
 namespace pits {
 namespace {
-
-constexpr std::size_t lanes = 16, block = 256;
-
-template <class T>
-T largest_in(std::span<const T> values) {
-  std::array<T, lanes> most;
-  most.fill(-std::numeric_limits<T>::infinity());
-  std::size_t i = 0;
-  for (; i + lanes <= values.size(); i += lanes) {
-    for (std::size_t l = 0; l < lanes; ++l) most[l] = values[i + l] > most[l] ? values[i + l] : most[l];
-  }
-  T all = *std::ranges::max_element(most);
-  for (; i < values.size(); ++i) all = values[i] > all ? values[i] : all;
-  return all;
-}
-
-// Where nothing is masked: the largest of each block by loops that vectorise, then its place.
-template <class T>
-Action best_of_many(std::span<const T> values) {
-  T best = values[0];
-  std::size_t where = 0;
-  for (std::size_t start = 0; start < values.size(); start += block) {
-    const T largest = largest_in(values.subspan(start, std::min(block, values.size() - start)));
-    if (!(largest > best)) continue;
-    best = largest;
-    where = start;
-  }
-  while (values[where] != best && !std::isnan(best)) ++where;
-  return static_cast<Action>(where);
-}
-
-template <class T>
-Action best_of(std::span<const T> values, const ActionSet& actions) {
-  if (actions.allowed.empty() && values.size() > block) return best_of_many(values);
-  std::optional<Action> best;
-  for (Action a = 0; a < values.size(); ++a) {
-    if (actions.admits(a) && (!best || values[a] > values[*best])) best = a;
-  }
-  if (!best) throw bad_input("no action is allowed");
-  return *best;
-}
 
 void check_context(ContextView x, const AgentSetup& setup) {
   if (x.size() != setup.context_size) {
@@ -273,17 +231,6 @@ Stream decision_stream(const AgentSetup& setup, DecisionId id, Purpose purpose) 
                  .realization = setup.realization,
                  .purpose = purpose,
                  .step = static_cast<std::uint32_t>(id)});
-}
-
-Action best_action(std::span<const float> values, const ActionSet& actions) { return best_of(values, actions); }
-Action best_action(std::span<const double> values, const ActionSet& actions) { return best_of(values, actions); }
-
-Action random_action(Stream& stream, const ActionSet& actions, std::size_t K) {
-  std::uint32_t skip = stream.index(static_cast<std::uint32_t>(actions.count(K)));
-  for (Action a = 0; a < K; ++a) {
-    if (actions.admits(a) && skip-- == 0) return a;
-  }
-  throw bad_input("no action is allowed");
 }
 
 void skip_to_position(Stream& stream, const Query& query, std::uint32_t words) {
