@@ -1,4 +1,7 @@
 // The learning thread of a live bandit: it follows the log, publishes what it has learned, and keeps snapshots.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "pits/core/interrupt.h"
 #include "pits/log/audit.h"
 #include "pits/log/live_bandit.h"
@@ -14,6 +17,10 @@ constexpr std::size_t kept_snapshots = 2;      // besides the bases
 constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
 constexpr std::chrono::seconds look_again{60};  // where nothing happens
 constexpr Microseconds hour = 3'600'000'000;
+constexpr int niceness = 10;
+
+// Of the calling thread: decisions and rewards go first where cores are few. Nothing is lost where it is not allowed.
+void give_way() { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness); }
 
 }  // namespace
 
@@ -26,6 +33,7 @@ void LiveBandit::committed(EventNumber number) {
 }
 
 void LiveBandit::learn() {
+  give_way();
   for (EventNumber until = 0;;) {
     {
       std::unique_lock lock(mutex_);
@@ -82,6 +90,7 @@ void LiveBandit::next_training() {
         to_learner_.notify_one();
       };
       const std::unique_ptr<void, decltype(tell)> at_the_end(this, tell);
+      give_way();
       training->train();
     });
   } else {
