@@ -80,6 +80,7 @@ class HttpServer {
 
   std::string address() const;  // that it listens on, with the port
   HttpCounters counters() const;
+  void reload_certificates();  // for new connections; after an Error the old ones stay
   // Accepts nothing new, lets requests in flight finish, closes connections after their next reply; returns when all
   // are closed or the time is over.
   void drain(std::chrono::milliseconds most);
