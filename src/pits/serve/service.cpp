@@ -57,7 +57,7 @@ void Service::handle(const HttpRequest& request, Answerer answerer) {
     if (match.route->id == RouteId::other && !match.allow.empty()) {
       return exchange.reply(HttpReply{.status = 405,
                                       .body = fmt::format("{{\"error\": \"this path takes {}\"}}\n", match.allow),
-                                      .allow = match.allow});
+                                      .headers = fmt::format("Allow: {}\r\n", match.allow)});
     }
     credentials_.read([&](const Credentials& credentials) {
       credentials.callers.check(request.authorization, match.route->scope, system_clock().steady());

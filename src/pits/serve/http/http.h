@@ -28,7 +28,7 @@ struct HttpReply {
   std::string body{};
   std::string_view type = "application/json";
   int retry_after = 0;       // seconds; 0: no such header
-  std::string_view allow{};  // of a 405
+  std::string headers{};  // more of them, each line ended by \r\n
   bool close = false;        // the connection, once this is sent
 };
 

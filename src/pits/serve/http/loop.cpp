@@ -158,7 +158,7 @@ void HttpLoop::remove(HttpConnection& connection) {
 
 void HttpLoop::take_answers() {
   mailbox_->take(answers_);
-  for (Answer& answer : answers_) {
+  for (PostedReply& answer : answers_) {
     answer.connection->answer(answer.slot, std::move(answer.reply));
     settle_later(*answer.connection);
   }

@@ -79,7 +79,7 @@ class HttpLoop {
   std::vector<std::shared_ptr<HttpConnection>> connections_{};
   std::vector<std::shared_ptr<HttpConnection>> removed_{};  // in this turn: events may still name them
   std::vector<std::shared_ptr<HttpConnection>> to_settle_{};
-  std::vector<Answer> answers_{};
+  std::vector<PostedReply> answers_{};
   bool listening_ = true;  // false: no descriptor was left
   Time now_{}, next_sweep_{};
   std::chrono::milliseconds sweep_interval_;

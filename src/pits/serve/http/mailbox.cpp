@@ -19,7 +19,7 @@ Mailbox::Mailbox() : descriptor_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
 
 Mailbox::~Mailbox() { ::close(descriptor_); }
 
-void Mailbox::post(Answer answer) {
+void Mailbox::post(PostedReply answer) {
   bool wake_up = false;
   {
     const std::lock_guard lock(mutex_);
@@ -36,7 +36,7 @@ void Mailbox::wake() {
   [[maybe_unused]] const ssize_t n = ::write(descriptor_, &one, sizeof one);
 }
 
-void Mailbox::take(std::vector<Answer>& answers) {
+void Mailbox::take(std::vector<PostedReply>& answers) {
   const std::lock_guard lock(mutex_);
   std::swap(answers_, answers);
   asleep_.store(answers.empty(), std::memory_order_relaxed);
@@ -48,7 +48,7 @@ void Mailbox::clear_wake() {
 }
 
 void Mailbox::close() {
-  std::vector<Answer> dropped;
+  std::vector<PostedReply> dropped;
   const std::lock_guard lock(mutex_);
   closed_ = true;
   std::swap(answers_, dropped);

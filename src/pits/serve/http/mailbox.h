@@ -10,7 +10,7 @@
 
 namespace pits {
 
-struct Answer {
+struct PostedReply {
   std::shared_ptr<HttpConnection> connection;
   std::uint64_t slot;
   HttpReply reply;
@@ -25,13 +25,13 @@ class Mailbox {
   Mailbox& operator=(const Mailbox&) = delete;
 
   // From any thread.
-  void post(Answer answer);
+  void post(PostedReply answer);
   void wake();
 
   // From the loop's thread.
   int descriptor() const { return descriptor_; }  // readable when the loop is woken
   // Swaps what has come into `answers`, which is empty. Nothing has come: the loop may sleep until it is woken.
-  void take(std::vector<Answer>& answers);
+  void take(std::vector<PostedReply>& answers);
   void awake() { asleep_.store(false, std::memory_order_relaxed); }
   void clear_wake();
   void close();  // later answers are dropped
@@ -45,7 +45,7 @@ class Mailbox {
 
   int descriptor_;
   std::mutex mutex_{};
-  std::vector<Answer> answers_{};
+  std::vector<PostedReply> answers_{};
   std::atomic<bool> asleep_ = false;
   bool closed_ = false;
 };

@@ -70,7 +70,7 @@ void append_reply(std::string& out, const HttpReply& reply, const ReplyFrame& fr
     append_field(out, "Content-Length: ", {size.data(), size.size()});
   }
   if (reply.retry_after > 0) append_field(out, "Retry-After: ", fmt::format_int(reply.retry_after).c_str());
-  if (!reply.allow.empty()) append_field(out, "Allow: ", reply.allow);
+  out.append(reply.headers);
   if (reply.status == 401) append_field(out, "WWW-Authenticate: ", "Bearer");
   if (frame.close) {
     append_field(out, "Connection: ", "close");
