@@ -58,6 +58,11 @@ void check(const ServeOptions& options) {
   }
 }
 
+std::string_view scheme(const HttpConfig& http) {
+  if (http.listen.starts_with("unix:") && http.sockets.empty()) return "";
+  return http.certificate.empty() ? "http://" : "https://";
+}
+
 // Signals come to the one thread that waits for them.
 class Signals {
  public:
@@ -105,7 +110,7 @@ void serve_until_signal(Service& service, HttpServer& server, const Signals& sig
     const int signal = signals.wait(ready ? pause : std::chrono::milliseconds(10));
     if (signal == SIGHUP) reload(service, server);
     if (signal == SIGTERM || signal == SIGINT) return;
-    notify_supervisor("WATCHDOG=1");
+    if (ready && watchdog.count() > 0) notify_supervisor("WATCHDOG=1");
   }
 }
 
@@ -114,7 +119,8 @@ int serve(ServeOptions& options) {
   check(options);
   allow_connections(options.http);
   options.service = {.store = options.store, .durable_decisions = options.decisions == "durable", .keys = options.keys};
-  const Signals signals;  // before there are threads
+  const Signals signals;     // before there are threads
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
   const DirectoryLock lock([&] {
     create_directories_or_throw(options.store);
     return options.store;
@@ -125,7 +131,7 @@ int serve(ServeOptions& options) {
       service.handle(request, std::move(answerer));
     });
     service.watch(server);
-    note("pits: serving {} at {}\n", options.store, server.address());
+    note("pits: serving {} at {}{}\n", options.store, scheme(options.http), server.address());
     serve_until_signal(service, server, signals);
     notify_supervisor("STOPPING=1");
     note("pits: stopping; a second signal ends at once\n");

@@ -45,6 +45,7 @@ struct DecisionLabels {
 // Counts are those since the start.
 struct LiveStatus {
   EventNumber committed = 0, learned = 0;  // events; the difference is the learner's lag
+  std::uint64_t made = 0;                  // decisions
   std::uint64_t queued = 0;                // decisions that are not durable yet
   std::uint64_t waiting = 0;               // other calls that are not durable yet
   std::uint64_t unlogged = 0;              // decisions that were not logged: see write()
@@ -88,6 +89,8 @@ class LiveBandit {
   // with the same key; done(nullptr, error).
   using Written = std::function<void(const Decided*, const std::exception_ptr&)>;
   void write(Decided decided, Written done);
+  // Ids below are not given any more; before the first decision.
+  void start_ids_at(DecisionId start);
   // Probability of every action, p (K), in a decision that would be made now. Returns the largest standard error.
   double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
 
@@ -200,6 +203,7 @@ class LiveBandit {
   std::unique_ptr<LogWriter> writer_;
   std::atomic<DecisionId> next_id_{0}, reserved_ids_{0};
   std::atomic<bool> reserving_{false};
+  std::atomic<std::uint64_t> made_{0};
   std::thread learner_thread_;
 };
 

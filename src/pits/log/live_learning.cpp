@@ -191,6 +191,7 @@ LiveStatus LiveBandit::status() const {
   const std::scoped_lock lock(mutex_);
   return {.committed = committed_,
           .learned = learned_to_,
+          .made = made_,
           .queued = writer_->queued(),
           .waiting = writer_->waiting(),
           .unlogged = writer_->unlogged(),

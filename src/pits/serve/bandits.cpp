@@ -34,6 +34,13 @@ std::vector<std::string> names_in(const fs::path& store) {
   return names;
 }
 
+// Ids of a service start at the microseconds since 2020. They stay below those of a later start, also where that
+// one goes on with an older backup and so does not know them: no id is given to two decisions.
+DecisionId first_id(Microseconds utc) {
+  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
+  return static_cast<DecisionId>(std::max<Microseconds>(utc - start_of_2020, 0));
+}
+
 EventNumber monitored_from(const Store& store) {
   const EventNumber last = store.last();
   return last - std::min(last, monitored_events);
@@ -44,6 +51,12 @@ std::string text_of(const nlohmann::json& value, const std::string& name) {
   if (name == "reward_range" && value.is_array() && value.size() == 2) return value[0].dump() + "," + value[1].dump();
   if (value.is_number() || value.is_boolean()) return value.dump();
   throw bad_input("'{}' is a text, a number or a boolean", name);
+}
+
+std::vector<std::string> known_fields(const Fields& config) {
+  std::vector<std::string> names = {"agent", "schema", "context_size", "actions", "seed"};
+  for (const Field& field : config.list()) names.push_back(field.name);
+  return names;
 }
 
 // What cannot change once a log exists; the first difference, or nothing.
@@ -65,6 +78,7 @@ ServedBandit::ServedBandit(std::string name, std::unique_ptr<Store> store)
       live_(std::move(store)),
       monitor_(live_.store(), monitored_from(live_.store())),
       config_(live_.config()) {
+  live_.start_ids_at(first_id(system_clock().utc()));
   if (config_.reward_range.empty()) return;
   const RewardRange range = parse_reward_range(config_.reward_range);
   monitor_.set_range(range.low, range.high);
@@ -107,8 +121,10 @@ LiveSetup live_setup(const nlohmann::json& body) {
       } else if (name == "seed") {
         if (!value.is_number_unsigned()) throw bad_input("'seed' is a whole number from 0 on");
         setup.seed = value.get<std::uint64_t>();
-      } else {
+      } else if (list.has(name)) {
         list.set(name, text_of(value, name));
+      } else {
+        throw unknown_name("field", name, known_fields(list));
       }
     } catch (const nlohmann::json::exception&) {
       throw bad_input("'{}' has the wrong type", name);
@@ -148,9 +164,12 @@ void Bandits::set(const std::string& name, Entry entry) {
   entries_.publish(std::move(next));
 }
 
+// An entry without a bandit and without a problem: there is no log.
 Bandits::Entry Bandits::opened(const std::string& name) const {
   try {
-    return {.bandit = std::make_shared<ServedBandit>(name, std::make_unique<SqliteStore>(store_ / name))};
+    auto store = std::make_unique<SqliteStore>(store_ / name);
+    if (store->last() == 0) return {};
+    return {.bandit = std::make_shared<ServedBandit>(name, std::move(store))};
   } catch (const std::exception& e) {
     return {.bandit = nullptr, .problem = e.what()};
   }
@@ -158,14 +177,14 @@ Bandits::Entry Bandits::opened(const std::string& name) const {
 
 void Bandits::open_all() {
   for (const auto& [name, entry] : entries()) {
-    if (entry.bandit) continue;
-    if (SqliteStore(store_ / name).last() == 0) {
-      auto next = std::make_unique<Entries>(entries());
-      next->erase(name);
-      entries_.publish(std::move(next));
-    } else {
-      set(name, opened(name));
+    Entry now = opened(name);
+    if (now.bandit || !now.problem.empty()) {
+      set(name, std::move(now));
+      continue;
     }
+    auto others = std::make_unique<Entries>(entries());
+    others->erase(name);
+    entries_.publish(std::move(others));
   }
 }
 

@@ -45,7 +45,7 @@ void add_bandit_metrics(MetricsText& text, const Bandits::Entries& entries) {
   static constexpr auto as_number = number;
   static const std::array metrics{
       Metric{"pits_decisions_total", "counter", "Decisions made",
-             [](const LiveStatus& s) { return as_number(s.durable.decisions); }},
+             [](const LiveStatus& s) { return as_number(s.made); }},
       Metric{"pits_decisions_unlogged_total", "counter", "Decisions answered whose record could not be queued",
              [](const LiveStatus& s) { return as_number(s.unlogged); }},
       Metric{"pits_decisions_queued", "gauge", "Decisions that are not durable yet",
@@ -132,7 +132,7 @@ nlohmann::json state_of(ServedBandit& bandit) {
                           {"actions", actions},
                           {"config", config},
                           {"events", {{"committed", status.committed}, {"learned", status.learned}}},
-                          {"decisions", status.durable.decisions},
+                          {"decisions", status.made},
                           {"rewards", status.durable.rewards},
                           {"settled", status.durable.settled},
                           {"unlogged", status.unlogged},
