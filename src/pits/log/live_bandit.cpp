@@ -122,11 +122,14 @@ void LiveBandit::reserve_ids(DecisionId end) {
 }
 
 // The next block is reserved when half of the last one is used.
-DecisionId LiveBandit::next_id() {
+DecisionId LiveBandit::next_id(bool wait) {
   const DecisionId id = next_id_.fetch_add(1);
-  if (id >= reserved_ids_) {
+  const bool none_left = id >= reserved_ids_;
+  if (none_left && wait) {
     reserve_ids(id + id_block);
-  } else if (id + id_block / 2 >= reserved_ids_ && !reserving_.exchange(true)) {
+    return id;
+  }
+  if (id + id_block / 2 >= reserved_ids_ && !reserving_.exchange(true)) {
     writer_->add({.apply = [end = id + id_block](Ledger& ledger) { ledger.reserve_ids(end); },
                   .finish =
                       [this](Ledger& ledger, const std::exception_ptr& error) {
@@ -134,11 +137,12 @@ DecisionId LiveBandit::next_id() {
                         reserving_ = false;
                       }});
   }
+  if (none_left) throw failed("there are no ids for decisions until the log is written again: {}", writer_->problem());
   return id;
 }
 
 Choice LiveBandit::decide(ContextView x, const ActionSet& actions, const DecisionLabels& labels) {
-  Decided made = make(x, actions, labels);
+  Decided made = make(x, actions, labels, nullptr, true);
   const Choice choice = choice_of(made);
   if (!made.key.empty()) {
     return writer_->call_then([&](Ledger& ledger) { return ledger.decide(made); },

@@ -76,8 +76,9 @@ class LiveBandit {
   // nothing has happened.
   Choice decide(std::string_view context, const ActionSet& actions = {}, DecisionLabels labels = {});
 
-  // A decision in two steps, for a service: what is made is answered with a token (serve/token.h) and written. All
-  // allowed actions are in `ranking`: the decision's own first, the others by the same draws.
+  // A decision in two steps, for a service: what is made is answered with a token (serve/token.h) and written. It never
+  // waits: where ids run out because the disk stalls, it is an Error. All allowed actions are in `ranking`: the
+  // decision's own first, the others by the same draws.
   Decided make(ContextView x, const ActionSet& actions = {}, const DecisionLabels& labels = {},
                std::vector<Action>* ranking = nullptr);
   Decided make(std::string_view context, const ActionSet& actions = {}, DecisionLabels labels = {},
@@ -97,10 +98,11 @@ class LiveBandit {
   // Return when the answer is durable.
   Answer reward(const Reward& reward);
   std::vector<Answer> reward(std::span<const Reward> rewards);
-  Answer activate(DecisionId id);
-  Answer cancel(DecisionId id);  // what was never shown: nothing is learned of it
-  // The same without waiting. Records are what tokens brought: see Reward.
+  // Records are what tokens brought: see Reward.
   using Record = std::shared_ptr<const Restored>;
+  Answer activate(DecisionId id, const Record& record = {});
+  Answer cancel(DecisionId id, const Record& record = {});  // what was never shown: nothing is learned of it
+  // The same without waiting.
   using Answered = std::function<void(std::vector<Answer>, const std::exception_ptr&)>;
   void reward(std::vector<Reward> rewards, Answered done);
   void activate(DecisionId id, Record record, Answered done);
@@ -146,11 +148,15 @@ class LiveBandit {
   };
 
   std::vector<float> encode(std::string_view context) const;
-  DecisionId next_id();
+  DecisionId next_id(bool wait);
+  Decided make(ContextView x, const ActionSet& actions, const DecisionLabels& labels, std::vector<Action>* ranking,
+               bool wait);
   void skip_ids(const Ledger& ledger);
-  std::vector<Answer> reward_all(Ledger& ledger, std::span<const Reward> rewards);
+  static std::vector<Answer> reward_all(Ledger& ledger, std::span<const Reward> rewards);
   template <class Call>
   void add(Call call, Answered done);
+  template <class Call>
+  auto call(Call&& call);
   void reserve_ids(DecisionId end);
   void publish_names(const std::vector<std::string>& all);  // from the writing thread
   std::size_t action_count() const;                         // that decisions know

@@ -13,13 +13,18 @@ void raise(std::atomic<DecisionId>& id, DecisionId least) {
 
 Decided LiveBandit::make(ContextView x, const ActionSet& actions, const DecisionLabels& labels,
                          std::vector<Action>* ranking) {
+  return make(x, actions, labels, ranking, false);
+}
+
+Decided LiveBandit::make(ContextView x, const ActionSet& actions, const DecisionLabels& labels,
+                         std::vector<Action>* ranking, bool wait) {
   Decided made = published_.read([&](const Published& by) {
     ActionSet set = actions;
     const std::vector<std::uint8_t> mask = mask_of(labels.allowed, by.policy.retired.size());
     if (!mask.empty() && !set.allowed.empty()) throw bad_input("allowed actions are given by names or by a mask");
     if (!mask.empty()) set.allowed = mask;
     by.policy.check(x, set, 1);
-    return decided(x, set, next_id(), by, ranking);
+    return decided(x, set, next_id(wait), by, ranking);
   });
   made.key = labels.key;
   made.context = labels.context;
@@ -78,11 +83,11 @@ void LiveBandit::start_ids_at(DecisionId start) {
   raise(next_id_, start);
 }
 
+// A batch is taken as a whole or refused as a whole.
 std::vector<Answer> LiveBandit::reward_all(Ledger& ledger, std::span<const Reward> rewards) {
-  std::vector<Answer> answers;
   for (const Reward& reward : rewards) ledger.check(reward);
+  std::vector<Answer> answers;
   for (const Reward& reward : rewards) answers.push_back(ledger.reward(reward));
-  skip_ids(ledger);
   return answers;
 }
 
@@ -91,45 +96,49 @@ void LiveBandit::add(Call call, Answered done) {
   const auto answers = std::make_shared<std::vector<Answer>>();
   writer_->add({.apply = [answers, call = std::move(call)](Ledger& ledger) { *answers = call(ledger); },
                 .finish =
-                    [answers, done = std::move(done)](Ledger&, const std::exception_ptr& error) {
+                    [this, answers, done = std::move(done)](Ledger& ledger, const std::exception_ptr& error) {
+                      skip_ids(ledger);
                       done(error ? std::vector<Answer>() : std::move(*answers), error);
                     }});
 }
 
 void LiveBandit::reward(std::vector<Reward> rewards, Answered done) {
-  add([this, rewards = std::move(rewards)](Ledger& ledger) { return reward_all(ledger, rewards); }, std::move(done));
+  add([rewards = std::move(rewards)](Ledger& ledger) { return reward_all(ledger, rewards); }, std::move(done));
 }
 
 void LiveBandit::activate(DecisionId id, Record record, Answered done) {
-  const auto call = [this, id, record = std::move(record)](Ledger& ledger) {
-    const Answer answer = ledger.activate(id, record.get());
-    skip_ids(ledger);
-    return std::vector{answer};
-  };
-  add(call, std::move(done));
+  add([id, record = std::move(record)](Ledger& ledger) { return std::vector{ledger.activate(id, record.get())}; },
+      std::move(done));
 }
 
 void LiveBandit::cancel(DecisionId id, Record record, Answered done) {
-  const auto call = [this, id, record = std::move(record)](Ledger& ledger) {
-    const Answer answer = ledger.cancel(id, record.get());
-    skip_ids(ledger);
-    return std::vector{answer};
-  };
-  add(call, std::move(done));
+  add([id, record = std::move(record)](Ledger& ledger) { return std::vector{ledger.cancel(id, record.get())}; },
+      std::move(done));
 }
 
-Answer LiveBandit::reward(const Reward& reward) { return this->reward(std::span(&reward, 1)).front(); }
+// The same, and waits.
+template <class Call>
+auto LiveBandit::call(Call&& call) {
+  return writer_->call_then(std::forward<Call>(call), [this](Ledger& ledger, auto result) {
+    skip_ids(ledger);
+    return result;
+  });
+}
+
+Answer LiveBandit::reward(const Reward& reward) {
+  return call([&](Ledger& ledger) { return ledger.reward(reward); });
+}
 
 std::vector<Answer> LiveBandit::reward(std::span<const Reward> rewards) {
-  return writer_->call([&](Ledger& ledger) { return reward_all(ledger, rewards); });
+  return call([&](Ledger& ledger) { return reward_all(ledger, rewards); });
 }
 
-Answer LiveBandit::activate(DecisionId id) {
-  return writer_->call([id](Ledger& ledger) { return ledger.activate(id); });
+Answer LiveBandit::activate(DecisionId id, const Record& record) {
+  return call([&](Ledger& ledger) { return ledger.activate(id, record.get()); });
 }
 
-Answer LiveBandit::cancel(DecisionId id) {
-  return writer_->call([id](Ledger& ledger) { return ledger.cancel(id); });
+Answer LiveBandit::cancel(DecisionId id, const Record& record) {
+  return call([&](Ledger& ledger) { return ledger.cancel(id, record.get()); });
 }
 
 }  // namespace pits
