@@ -1,5 +1,5 @@
 // The binary form of events. Fixtures are frozen: a pits of any later version reads them.
-#include "pits/log/event.h"
+#include "pits/log/group.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

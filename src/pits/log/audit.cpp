@@ -43,6 +43,12 @@ class Checker {
     open_[decided.id] = number;
     ++summary_.decisions;
   }
+  void check(EventNumber number, const Restored& restored) {
+    check(number, static_cast<const Decided&>(restored));
+    restored_.insert(restored.id);
+    ++summary_.restored;
+  }
+  void check(EventNumber, const Gap& gap) { summary_.unlogged += gap.decisions; }
   void check(EventNumber number, const Activated& e) { link(number, e.id, e.previous); }
   void check(EventNumber number, const Rewarded& e) {
     link(number, e.id, e.previous);
@@ -51,6 +57,8 @@ class Checker {
   void check(EventNumber number, const Settled& e) {
     link(number, e.id, e.previous);
     open_.erase(e.id);
+    const bool restored = restored_.erase(e.id) > 0;
+    if (e.reason == SettleReason::lost && !restored) throw broken(number, "decision {} was not lost", e.id);
     ++summary_.settled;
   }
   void check(EventNumber number, const TrainingBegan&) {
@@ -80,6 +88,7 @@ class Checker {
   EventNumber training_ = 0;                          // began there and has not ended
   std::vector<bool> seen_;                            // ids
   std::unordered_map<DecisionId, EventNumber> open_;  // latest event of those that have not settled
+  std::unordered_set<DecisionId> restored_;           // of those
 };
 
 // Those that were learned by event `base`.
@@ -87,8 +96,10 @@ std::unordered_set<DecisionId> find_erased(const Store& store, EventNumber base,
                                            const std::function<bool(DecisionId, const GroupTime&)>& chosen) {
   std::unordered_set<DecisionId> candidates, erased;
   for_each_event(store, [&](EventNumber number, const GroupTime& time, const Event& event) {
-    const auto* decided = std::get_if<Decided>(&event);
-    if (decided != nullptr && !decided->x.empty() && chosen(decided->id, time)) candidates.insert(decided->id);
+    const Decided* decided = decision_in(event);
+    GroupTime made = time;
+    if (const auto* restored = std::get_if<Restored>(&event)) made.utc = restored->utc;
+    if (decided != nullptr && !decided->x.empty() && chosen(decided->id, made)) candidates.insert(decided->id);
     const auto* settled = std::get_if<Settled>(&event);
     const bool learned = settled != nullptr && number <= base;
     if (learned && candidates.contains(settled->id)) erased.insert(settled->id);
@@ -102,7 +113,7 @@ void blank(Store& store, const GroupReader& group, const std::unordered_set<Deci
   bool changed = false;
   for (EventNumber number = group.first(); number <= group.last(); ++number) {
     Event event = group.event(number);
-    if (auto* decided = std::get_if<Decided>(&event); decided != nullptr && erased.contains(decided->id)) {
+    if (Decided* decided = decision_in(event); decided != nullptr && erased.contains(decided->id)) {
       if (!decided->key.empty()) keys.push_back(decided->key);
       decided->key.clear();
       decided->x.clear();

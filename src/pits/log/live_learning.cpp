@@ -187,10 +187,14 @@ void LiveBandit::catch_up() {
 
 LiveStatus LiveBandit::status() const {
   const std::string store_problem = writer_->problem();
+  const LedgerCounts counts = writer_->counts();
   const std::scoped_lock lock(mutex_);
   return {.committed = committed_,
           .learned = learned_to_,
           .queued = writer_->queued(),
+          .waiting = writer_->waiting(),
+          .unlogged = writer_->unlogged(),
+          .durable = counts,
           .refused = refused_,
           .trainings = trainings_,
           .training = !idle_,

@@ -3,11 +3,20 @@
 
 namespace pits {
 
-Choice LiveBandit::decide(std::string_view context, const ActionSet& actions, DecisionLabels labels) {
+std::vector<float> LiveBandit::encode(std::string_view context) const {
   if (!schema_) throw bad_input("the bandit has no schema of named contexts: a context is a vector of numbers");
-  const std::vector<float> x = schema_->encode(context);
+  return schema_->encode(context);
+}
+
+Choice LiveBandit::decide(std::string_view context, const ActionSet& actions, DecisionLabels labels) {
   labels.context = context;
-  return decide(ContextView(x), actions, labels);
+  return decide(ContextView(encode(context)), actions, labels);
+}
+
+Decided LiveBandit::make(std::string_view context, const ActionSet& actions, DecisionLabels labels,
+                         std::vector<Action>* ranking) {
+  labels.context = context;
+  return make(ContextView(encode(context)), actions, labels, ranking);
 }
 
 // Names are there before the policy has learned of their actions: an action is one of the K that decisions know.
