@@ -29,9 +29,10 @@ An experiment:
 """
 from . import agents, environments, flows
 from ._pits import Decision, Error, FailedError, InputError, __version__, simd_target
+from ._transport import ServiceError
 from .agents import PiTS
 from .bandit import Bandit, load
-from .client import Client, ServiceDecision, ServiceError
+from .client import Client, ServiceDecision
 from .environments import Environment, Round
 from .evaluation import Evaluation, evaluate
 from .experiment import run

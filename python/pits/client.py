@@ -4,30 +4,19 @@ from __future__ import annotations
 import http.client
 import json
 import math
-import os
-import random
 import ssl
-import threading
-import time
 import urllib.parse
 import uuid
 from types import TracebackType
 from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union, cast
 
 from . import _fields, _pits
-from .live import Answer, Context, _allowed_names, _json, _names, _plain, _text
+from ._transport import ServiceError, Transport
+from .live import Answer, Context, _allowed_names, _names, _plain, _text
 
 Self = TypeVar("Self", bound="Client")
 MOST_IN_BATCH = 1000  # of a request
 ANSWERS = ("accepted", "duplicate", "expired", "unknown", "full")
-
-
-class ServiceError(_pits.Error):
-    """The service refused a request or could not be reached. status is that of HTTP; 0: there was no answer."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class ServiceDecision(NamedTuple):
@@ -58,19 +47,8 @@ class Client:
 
     def __init__(self, url: str = "http://127.0.0.1:8080", *, key: str = "", timeout: float = 5.0, retries: int = 3,
                  patience: float = 10.0, retry_decide: bool = True, context: Optional[ssl.SSLContext] = None) -> None:
-        parts = urllib.parse.urlsplit(_fields.text("url", url))
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise _pits.InputError(f"a service is named as http://HOST:PORT or https://HOST:PORT, not {url!r:.100}")
-        self._tls = (context or ssl.create_default_context()) if parts.scheme == "https" else None
-        self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
-        self._headers = {"Content-Type": "application/json"}
-        if _text("key", key):
-            self._headers["Authorization"] = f"Bearer {key}"
-        self._timeout, self._patience, self._retries = timeout, patience, retries
+        self._transport = Transport(url, key, timeout, retries, patience, context)
         self._retry_decide = _fields.flag("retry_decide", retry_decide)
-        self._local = threading.local()
-        self._open: set[http.client.HTTPConnection] = set()
-        self._mutex = threading.Lock()  # of _open
 
     # Bandits.
 
@@ -161,15 +139,9 @@ class Client:
         """What was decided has been shown (activation=True)."""
         return _answer(self._ask("POST", _route(bandit, "activate"), _named(decision)))
 
-    # The connection.
-
     def close(self) -> None:
         """Closes the connections of all threads. A later call opens a new one."""
-        with self._mutex:
-            for connection in self._open:
-                connection.close()
-            self._open.clear()
-        self._local = threading.local()
+        self._transport.close()
 
     def __enter__(self: Self) -> Self:
         return self
@@ -179,74 +151,16 @@ class Client:
         self.close()
 
     def _ask(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None, repeat: bool = True) -> dict[str, Any]:
-        """The answer's object. repeat: a try without an answer may be repeated; what the service refused always may."""
-        data = None if body is None else _json("the request", body).encode()
-        for attempt in range(self._retries + 1):
-            last = attempt == self._retries
-            try:
-                status, wait, text = self._try(method, path, data, fresh=not repeat)
-            except (OSError, http.client.HTTPException) as error:
-                self._drop()
-                if last or not repeat:
-                    raise ServiceError(0, f"no answer from {self._host}: {error or type(error).__name__}") from error
-                self._sleep(_backoff(attempt))
-                continue
-            if status in (429, 503) and not last and (wait is None or wait <= self._patience):
-                self._sleep(_backoff(attempt) if wait is None else wait)
-                continue
-            return self._object(status, text)
-        raise AssertionError("unreachable")
-
-    def _try(self, method: str, path: str, data: Optional[bytes], fresh: bool) -> tuple[int, Optional[float], bytes]:
-        if fresh:  # one that the service has closed meanwhile would look like a lost answer
-            self._drop()
-        connection = self._connection()
-        connection.request(method, self._path + path, data, self._headers)
-        reply = connection.getresponse()
-        text = reply.read()
-        wait = reply.getheader("Retry-After", "")
-        return reply.status, float(wait) if wait.isdecimal() else None, text
-
-    def _object(self, status: int, text: bytes) -> dict[str, Any]:
-        try:
-            found = json.loads(text)
-        except ValueError:
-            found = None
+        status, found = self._transport.ask(method, path, body, repeat)
         if isinstance(found, dict) and (200 <= status < 300 or found.get("answer") in ANSWERS):
             return found
         said = found.get("error") if isinstance(found, dict) else None
         reason = http.client.responses.get(status, "")
         raise ServiceError(status, said if isinstance(said, str) else f"the service answered {status} {reason}".rstrip())
 
-    def _connection(self) -> http.client.HTTPConnection:
-        """That of this thread and process."""
-        if getattr(self._local, "pid", None) == os.getpid():
-            return cast(http.client.HTTPConnection, self._local.connection)
-        connection = (http.client.HTTPConnection(self._host, self._port, timeout=self._timeout) if self._tls is None else
-                      http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._tls))
-        self._local.connection, self._local.pid = connection, os.getpid()
-        with self._mutex:
-            self._open.add(connection)
-        return connection
-
-    def _drop(self) -> None:
-        if getattr(self._local, "pid", None) == os.getpid():
-            self._local.connection.close()
-            with self._mutex:
-                self._open.discard(self._local.connection)
-        self._local.pid = None
-
-    @staticmethod
-    def _sleep(seconds: float) -> None:
-        time.sleep(seconds)
-
 
 def _route(bandit: str, verb: str = "") -> str:
     return f"/v1/bandits/{urllib.parse.quote(_text('bandit', bandit), safe='')}" + (f"/{verb}" if verb else "")
-
-
-def _backoff(attempt: int) -> float:
-    return float(0.1 * 2**attempt * random.uniform(0.5, 1.0))
 
 
 def _parts(asked: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -23,7 +23,7 @@ def service():
 def client(service):
     with pits.Client(service.url) as made:
         made.waited = []
-        made._sleep = made.waited.append
+        made._transport._sleep = made.waited.append
         made.put("shop", actions=["tea", "milk", "cake"], n_features=2, window=60)
         yield made
 
