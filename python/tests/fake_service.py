@@ -31,6 +31,9 @@ class FakeService(http.server.ThreadingHTTPServer):
             thread.join()
             service.server_close()
 
+    def handle_error(self, request, client_address):
+        """Clients may go at any time."""
+
     def answer(self, method, path, body):
         """The status and the object."""
         words = path.strip("/").split("/")
