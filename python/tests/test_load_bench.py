@@ -11,12 +11,13 @@ LOADER = pathlib.Path(os.environ.get("PITS_BUILD_TREE", ""), "load_serve")
 
 
 @pytest.mark.skipif(not LOADER.exists(), reason="load_serve is not built")
-@pytest.mark.parametrize("arguments", [["--requests=decide+reward"], ["--requests=decide+reward", "--rate=200"],
-                                       ["--requests=rewards", "--batch=7", "--decisions=100", "--tokens=true"]])
+@pytest.mark.parametrize("arguments", [["--requests=decide+reward", "--seconds=2"],
+                                       ["--requests=decide+reward", "--seconds=2", "--rate=200"],
+                                       ["--requests=rewards", "--seconds=100", "--batch=7", "--decisions=100"]])
 def test_counts(arguments):
     with FakeService.running() as service:
         service.bandits["load"] = {"actions": ["a0", "a1"]}
-        done = subprocess.run([LOADER, "--to", service.url[7:], "--seconds=0.5", "--warmup=0", "--connections=4", "--numbers=3",
+        done = subprocess.run([LOADER, "--to", service.url[7:], "--warmup=0", "--connections=4", "--numbers=3",
                                f"--pid={os.getpid()}", *arguments], capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)
         rewards = [request for request in service.requests if request[1].endswith("rewards")]
