@@ -18,7 +18,6 @@ import pathlib
 import random
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -87,14 +86,14 @@ class Told:
 
 
 class HttpClient:
-    """One connection; a reply's status and object."""
+    """One connection; a reply's status and object. A Unix socket, since a port could be taken by another program meanwhile."""
 
-    def __init__(self, port):
-        self.port, self.reader, self.writer = port, None, None
+    def __init__(self, path):
+        self.path, self.reader, self.writer = path, None, None
 
     async def ask(self, method, path, body):
         if self.writer is None:
-            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+            self.reader, self.writer = await asyncio.open_unix_connection(self.path)
         data = json.dumps(body).encode()
         self.writer.write(f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                           f"Content-Length: {len(data)}\r\n\r\n".encode() + data)
@@ -111,9 +110,9 @@ class HttpClient:
 class Shopper:
     """A client: decides, and rewards what it has decided in this or an earlier process of the service."""
 
-    def __init__(self, number, port, told, seed):
+    def __init__(self, number, path, told, seed):
         self.number, self.told, self.random = number, told, random.Random(seed)
-        self.http = HttpClient(port)
+        self.http = HttpClient(path)
         self.waiting, self.keys = [], 0
 
     async def run(self):
@@ -182,9 +181,7 @@ class Run:
         self.settings = SETTINGS[options.seed % len(SETTINGS)]
         self.random = random.Random(options.seed)
         self.at = pathlib.Path(tempfile.mkdtemp(prefix="pits-kill-", dir=options.directory))
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
+        self.socket = str(self.at / "http")
         self.told, self.kills, self.process = Told(self.settings), 0, None
         self.errors = open(self.at / "errors", "w+b")
 
@@ -193,13 +190,13 @@ class Run:
         return self.at / "store" / "kill"
 
     def start(self):
-        words = [self.options.program, "serve", "--store", self.at / "store", "--listen", f"127.0.0.1:{self.port}"]
+        words = [self.options.program, "serve", "--store", self.at / "store", "--listen", f"unix:{self.socket}"]
         self.process = subprocess.Popen([*map(str, words), *self.options.serve], stdout=self.errors, stderr=self.errors)
 
     async def create(self):
         """A second time it is there already."""
         body = {"agent": "lin-ts", "context_size": 3, "actions": ACTIONS, "seed": self.options.seed, **self.settings}
-        client = HttpClient(self.port)
+        client = HttpClient(self.socket)
         while True:
             try:
                 status, found = await client.ask("PUT", "/v1/bandits/kill", body)
@@ -213,7 +210,7 @@ class Run:
 
     async def again_and_again(self):
         o = self.options
-        clients = [Shopper(i, self.port, self.told, 1000 * o.seed + i) for i in range(CLIENTS)]
+        clients = [Shopper(i, self.socket, self.told, 1000 * o.seed + i) for i in range(CLIENTS)]
         tasks = [asyncio.create_task(client.run()) for client in clients]
         try:
             while self.kills < o.kills or len(self.told.accepted) < o.rewards:
