@@ -44,7 +44,7 @@ struct LedgerCounts {
   std::uint64_t restored = 0;  // decisions
 };
 
-constexpr DecisionId id_block = 65536;  // ids that are reserved at once
+constexpr DecisionId id_block = DecisionId{1} << 20U;  // ids that are reserved at once
 
 class Ledger {
  public:

@@ -52,7 +52,8 @@ struct LiveStatus {
   std::uint64_t refused = 0;               // outcomes that the agent refused
   std::uint64_t trainings = 0;             // adopted
   bool training = false;                   // one is under way
-  std::string problem{};                   // the last failure, of the store or of learning; empty: none
+  std::string store_problem{};             // the last failure of the store since its last success; empty: none
+  std::string problem{};                   // that, or the last one of learning; empty: none
 };
 
 class LiveBandit {
@@ -120,6 +121,7 @@ class LiveBandit {
   std::vector<std::string> actions() const;
   Action action(std::string_view name) const;
   std::string name(Action action) const;
+  std::vector<std::uint8_t> retired() const;  // (K) 1: retired
   const std::optional<Schema>& schema() const { return schema_; }
   const Created& created() const { return created_; }  // the log's first event
   LiveConfig config();

@@ -198,6 +198,7 @@ LiveStatus LiveBandit::status() const {
           .refused = refused_,
           .trainings = trainings_,
           .training = !idle_,
+          .store_problem = store_problem,
           .problem = store_problem.empty() ? problem_ : store_problem};
 }
 

@@ -64,7 +64,11 @@ ServedBandit::ServedBandit(std::string name, std::unique_ptr<Store> store)
     : name_(std::move(name)),
       live_(std::move(store)),
       monitor_(live_.store(), monitored_from(live_.store())),
-      config_(live_.config()) {}
+      config_(live_.config()) {
+  if (config_.reward_range.empty()) return;
+  const RewardRange range = parse_reward_range(config_.reward_range);
+  monitor_.set_range(range.low, range.high);
+}
 
 LiveConfig ServedBandit::config() const {
   const std::scoped_lock lock(mutex_);
@@ -80,16 +84,7 @@ void ServedBandit::change_config(const LiveConfig& config) {
 void ServedBandit::change_actions(const std::vector<std::string>& add, const std::vector<std::string>& retire) {
   for (const std::string& name : retire) live_.action(name);  // before anything is changed
   if (!add.empty()) live_.add_actions(add);
-  for (const std::string& name : retire) {
-    live_.retire(name);
-    const std::scoped_lock lock(mutex_);
-    retired_.insert(name);
-  }
-}
-
-std::set<std::string> ServedBandit::retired() const {
-  const std::scoped_lock lock(mutex_);
-  return retired_;
+  for (const std::string& name : retire) live_.retire(name);
 }
 
 void ServedBandit::follow(std::size_t most_events) { monitor_.follow(live_.status().committed, most_events); }

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "pits/log/live_bandit.h"
 #include "pits/serve/monitor.h"
@@ -26,7 +25,6 @@ class ServedBandit {
   LiveConfig config() const;
   void change_config(const LiveConfig& config);
   void change_actions(const std::vector<std::string>& add, const std::vector<std::string>& retire);
-  std::set<std::string> retired() const;
   // The statistics follow the log, by at most so many events.
   void follow(std::size_t most_events);
 
@@ -36,7 +34,6 @@ class ServedBandit {
   Monitor monitor_;
   mutable std::mutex mutex_;
   LiveConfig config_;
-  std::set<std::string> retired_;
 };
 
 class Bandits {

@@ -1,5 +1,6 @@
 #include "pits/serve/service.h"
 
+#include "pits/core/io/files.h"
 #include "pits/serve/page.h"
 
 namespace pits {

@@ -172,10 +172,10 @@ void Service::reward(Exchange& e) {
 void Service::settle(Exchange& e, bool cancel) {
   const auto bandit = bandits_.find(e.name);
   const Reward which = reward_of(*bandit, read_decision(e.request.body));
-  const auto done = [reply = std::make_shared<Reply>(std::move(e.reply))](Answer answer,
+  const auto done = [reply = std::make_shared<Reply>(std::move(e.reply))](const std::vector<Answer>& answers,
                                                                           const std::exception_ptr& error) {
     if (error) return (*reply)(error);
-    (*reply)(reply_of(answer));
+    (*reply)(reply_of(answers.front()));
   };
   if (cancel) {
     bandit->live().cancel(which.id, which.record, done);

@@ -45,17 +45,17 @@ void add_bandit_metrics(MetricsText& text, const Bandits::Entries& entries) {
   static constexpr auto as_number = number;
   static const std::array metrics{
       Metric{"pits_decisions_total", "counter", "Decisions made",
-             [](const LiveStatus& s) { return as_number(s.decisions); }},
+             [](const LiveStatus& s) { return as_number(s.durable.decisions); }},
       Metric{"pits_decisions_unlogged_total", "counter", "Decisions answered whose record could not be queued",
              [](const LiveStatus& s) { return as_number(s.unlogged); }},
       Metric{"pits_decisions_queued", "gauge", "Decisions that are not durable yet",
              [](const LiveStatus& s) { return as_number(s.queued); }},
       Metric{"pits_decisions_restored_total", "counter", "Decisions whose lost record a token brought back",
-             [](const LiveStatus& s) { return as_number(s.restored); }},
+             [](const LiveStatus& s) { return as_number(s.durable.restored); }},
       Metric{"pits_rewards_total", "counter", "Rewards accepted",
-             [](const LiveStatus& s) { return as_number(s.rewards); }},
+             [](const LiveStatus& s) { return as_number(s.durable.rewards); }},
       Metric{"pits_settled_total", "counter", "Decisions settled by a reward, their window or a cancel",
-             [](const LiveStatus& s) { return as_number(s.settled); }},
+             [](const LiveStatus& s) { return as_number(s.durable.settled); }},
       Metric{"pits_events_committed", "gauge", "Number of the last durable event",
              [](const LiveStatus& s) { return as_number(s.committed); }},
       Metric{"pits_events_lag", "gauge", "Durable events that are not learned yet",
@@ -106,16 +106,23 @@ nlohmann::json state_of(ServedBandit& bandit) {
   const LiveBandit& live = bandit.live();
   const LiveStatus status = live.status();
   const Created& created = live.created();
-  const auto retired = bandit.retired();
+  const auto retired = live.retired();
   auto actions = nlohmann::json::array();
-  for (const std::string& name : live.actions())
-    actions.push_back({{"name", name}, {"retired", retired.contains(name)}});
+  const auto names = live.actions();
+  for (Action a = 0; a < names.size(); ++a) {
+    actions.push_back({{"name", names[a]}, {"retired", a < retired.size() && retired[a] != 0}});
+  }
   nlohmann::json config = nlohmann::json::object();
   LiveConfig settings = bandit.config();
   for (const Field& field : fields(settings).list()) {
     const std::string text = field.get();
-    const bool plain = field.type == FieldType::text || field.type == FieldType::choice;
-    config[field.name] = plain ? nlohmann::json(text) : nlohmann::json::parse(text);
+    if (field.name == "reward_range") {  // two numbers, as in a PUT
+      config[field.name] = text.empty() ? nlohmann::json() : nlohmann::json::parse("[" + text + "]");
+    } else if (field.type == FieldType::text || field.type == FieldType::choice) {
+      config[field.name] = text;
+    } else {
+      config[field.name] = nlohmann::json::parse(text);
+    }
   }
   nlohmann::json state = {{"name", bandit.name()},
                           {"agent", created.agent},
@@ -125,11 +132,11 @@ nlohmann::json state_of(ServedBandit& bandit) {
                           {"actions", actions},
                           {"config", config},
                           {"events", {{"committed", status.committed}, {"learned", status.learned}}},
-                          {"decisions", status.decisions},
-                          {"rewards", status.rewards},
-                          {"settled", status.settled},
+                          {"decisions", status.durable.decisions},
+                          {"rewards", status.durable.rewards},
+                          {"settled", status.durable.settled},
                           {"unlogged", status.unlogged},
-                          {"restored", status.restored},
+                          {"restored", status.durable.restored},
                           {"queued", status.queued},
                           {"refused", status.refused},
                           {"training", status.training},
