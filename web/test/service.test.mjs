@@ -193,6 +193,12 @@ test("candidates that come with decisions have no shares", () => {
   });
 });
 
+test("statistics of a part of the log say so", () =>
+  withService({ prepare: ({ answers }) => Object.assign(answers.statistics["tea-shop"], { from: 1234567, one_in: 4 }) }, async (page) => {
+    await ready(page);
+    assert.match(await text(page, "article"), /from event 1,234,567 on.*one decision in 4\./);
+  }));
+
 test("names are text, not markup", () => {
   const name = "<img src=x onerror=alert(1)>";
   const prepare = ({ answers }) => (answers.states["tea-shop"].actions[4].name = name);

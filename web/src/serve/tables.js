@@ -23,7 +23,6 @@ function remarks({ range, outside, level, rounds, left_out: leftOut, interval_ro
   else texts.push(`The intervals hold with probability ${100 * level} % at every time that you look, together. They are of the first ${counted(intervalRounds, "decision")}.`);
   texts.push(`Judged on ${counted(rounds, "decision")}${statistics.window ? ", up to the oldest one that still waits for its reward" : ", as their rewards came"}.`);
   if (leftOut > 0) texts.push(`Left out: ${counted(leftOut, "decision")} at the start that left nothing to chance.`);
-  if (statistics.one_in > 1) texts.push(`Very many decisions wait, so that this is a sample: one decision in ${statistics.one_in}.`);
   return note(texts.join(" "));
 }
 
