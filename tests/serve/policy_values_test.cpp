@@ -26,15 +26,16 @@ json values_of(const Store& store) {
 TEST(PolicyValues, ValuesAreThoseOfTheEvaluation) {
   const test::Scratch scratch;
   const auto directory = scratch.path() / "shop";
-  {
-    SqliteStore store(directory);
-    Script script(store, {.window = 600.0});
-    play(script, 3000, 0.1);
-    for (const TimedDecision& one : decisions_of(store)) {
-      if (!one.settled) script.settle(one.decided.id, 0.0F, SettleReason::expired);
-    }
-    script.commit();
+  MemoryStore played;
+  Script script(played, {.window = 600.0});
+  play(script, 3000, 0.1);
+  for (const TimedDecision& one : decisions_of(played)) {
+    if (!one.settled) script.settle(one.decided.id, 0.0F, SettleReason::expired);
   }
+  script.commit();
+  GroupWriter group;  // all events in one: a single wait for the disk
+  for (const Event& event : events_of(played)) std::visit([&](const auto& one) { group.add(one); }, event);
+  SqliteStore(directory).commit({.first = 1, .group = group.finish({})});
   const SqliteStore store(directory, Access::read);
   const FakeClock clock;
   Monitor monitor(store, 0, {}, clock);
