@@ -1,4 +1,4 @@
-// One reader under test. csv.cpp, words.cpp, npy.cpp, schema.cpp, zone.cpp and saved.cpp each define `reads`; libfuzzer.cpp and
+// One reader under test. csv.cpp, words.cpp, npy.cpp, schema.cpp, zone.cpp, http.cpp and saved.cpp each define `reads`; libfuzzer.cpp and
 // driver_test.cpp call it.
 #pragma once
 

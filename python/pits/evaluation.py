@@ -174,6 +174,7 @@ def evaluate(log: Any, policies: Policies, *, reward_range: Optional[tuple[float
     True
     """
     read, title = _read(log, actions, reward_range, format, (action, reward, propensity))
+    reward_range = reward_range or read.reward_range
     specs = _specs(read, policies)
     if interval == "bootstrap" and bootstrap == 0:
         bootstrap = 1000

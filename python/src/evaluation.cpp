@@ -121,6 +121,11 @@ void bind_evaluation(py::module_& module) {
       .def_static("of_arrays", &of_arrays)
       .def_property_readonly("rounds", &LoggedData::rounds)
       .def_property_readonly("action_names", [](const LoggedData& d) { return d.action_names; })
+      .def_property_readonly("reward_range",
+                             [](const LoggedData& d) -> Range {
+                               if (!d.reward_range) return std::nullopt;
+                               return std::pair(d.reward_range->low, d.reward_range->high);
+                             })
       .def_property_readonly("contexts",
                              [](const LoggedData& d) { return table(d.contexts, d.rounds(), d.context_size); })
       .def_property_readonly("allowed", [](const LoggedData& d) { return table(d.allowed, d.rounds(), d.K()); })

@@ -1,5 +1,5 @@
 // The binary form of events. Fixtures are frozen: a pits of any later version reads them.
-#include "pits/log/event.h"
+#include "pits/log/group.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -71,10 +71,17 @@ std::vector<pits::Event> teaching() {
   return {Taught{.agent = "lin-ts", .seed = 42, .events = 1000, .decisions = 300, .left_out = 20}};
 }
 
+std::vector<pits::Event> losses() {
+  Restored restored;
+  static_cast<Decided&>(restored) = std::get<Decided>(every_kind()[2]);
+  restored.utc = 1'799'999'999'000'001;
+  return {restored, Settled{.id = 7, .previous = 3, .value = 2.0F, .reason = SettleReason::lost},
+          Gap{.decisions = 123'456}};
+}
+
 TEST(Events, ComeBackAsTheyWere) {
   auto events = every_kind();
-  events.push_back(teaching().front());
-  for (const pits::Event& event : trainings()) events.push_back(event);
+  for (const auto& later : {trainings(), teaching(), losses()}) events.insert(events.end(), later.begin(), later.end());
   const GroupReader group(group_of(events), 101);
   EXPECT_EQ(group.first(), 101U);
   EXPECT_EQ(group.last(), 100 + events.size());
@@ -110,10 +117,24 @@ TEST(Events, TheFrozenFixtureIsRead) {
 
 // The events that came later, with files of their own.
 TEST(Events, TheFrozenLaterEventsAreRead) {
-  for (const auto& [file, events] : {std::pair{"group-2.bin", trainings()}, {"group-3.bin", teaching()}}) {
+  for (const auto& [file, events] :
+       {std::pair{"group-2.bin", trainings()}, {"group-3.bin", teaching()}, {"group-4.bin", losses()}}) {
     const std::string frozen = bytes_of(std::string(PITS_TEST_DIR) + "/log/fixtures/" + file);
     EXPECT_EQ(frozen, group_of(events)) << "a changed layout needs a new version and a new fixture beside this one";
   }
+}
+
+TEST(Events, ThatRecordADecisionAreKnown) {
+  auto events = every_kind();
+  for (const auto& later : {trainings(), teaching(), losses()}) events.insert(events.end(), later.begin(), later.end());
+  int found = 0;
+  for (pits::Event& event : events) {
+    const Decided* decided = decision_in(std::as_const(event));
+    EXPECT_EQ(decided, decision_in(event));
+    EXPECT_EQ(decided != nullptr, std::holds_alternative<Decided>(event) || std::holds_alternative<Restored>(event));
+    found += decided != nullptr && decided->key == "visit-9" ? 1 : 0;
+  }
+  EXPECT_EQ(found, 2);
 }
 
 TEST(Events, EveryFlippedBitIsNoticed) {

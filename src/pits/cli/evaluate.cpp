@@ -27,13 +27,8 @@ struct EvaluateOptions {
 };
 
 RewardRange parse_range(const std::string& text) {
-  const std::size_t comma = text.find(',');
   try {
-    if (comma == std::string::npos) throw bad_usage("one number");
-    RewardRange range;
-    parse_value(text.substr(0, comma), range.low);
-    parse_value(text.substr(comma + 1), range.high);
-    return range;
+    return parse_reward_range(text);
   } catch (const Error&) {
     throw bad_usage("--reward-range must be two numbers, LOW,HIGH, as 0,1 is, not '{}'", text);
   }
@@ -65,21 +60,25 @@ void resolve(EvaluateOptions& options) {
 TableChoice table_choice(const EvaluateOptions& options) {
   TableChoice choice;
   choice.estimator = options.config.model == "none" ? EstimatorKind::ips : EstimatorKind::dr;
-  choice.interval = options.config.reward_range ? IntervalKind::sequence : IntervalKind::asymptotic;
   if (!options.estimator.empty()) parse_value(options.estimator, choice.estimator);
   if (!options.interval.empty()) parse_value(options.interval, choice.interval);
   if (options.config.model == "none" && needs_model(choice.estimator)) {
     throw bad_usage("--estimator {} needs a --model", format_value(choice.estimator));
   }
+  if (choice.interval == IntervalKind::bernstein && choice.estimator != EstimatorKind::ips) {
+    throw bad_usage("--interval bernstein is one of --estimator ips");
+  }
+  return choice;
+}
+
+// Once the log is read, which may know the range of its rewards.
+void choose_interval(TableChoice& choice, const EvaluateOptions& options) {
+  if (options.interval.empty() && options.config.reward_range) choice.interval = IntervalKind::sequence;
   const bool needs_range = choice.interval == IntervalKind::sequence || choice.interval == IntervalKind::bernstein;
   if (needs_range && !options.config.reward_range) {
     throw bad_usage("--interval {} needs --reward-range LOW,HIGH: without bounds of the rewards there is none",
                     format_value(choice.interval));
   }
-  if (choice.interval == IntervalKind::bernstein && choice.estimator != EstimatorKind::ips) {
-    throw bad_usage("--interval bernstein is one of --estimator ips");
-  }
-  return choice;
 }
 
 Evaluation evaluate_with_progress(const LoggedData& data, const EvaluationConfig& config) {
@@ -94,7 +93,7 @@ Evaluation evaluate_with_progress(const LoggedData& data, const EvaluationConfig
 
 int run(EvaluateOptions& options, const Words& words) {
   resolve(options);
-  const TableChoice choice = table_choice(options);
+  TableChoice choice = table_choice(options);
   if (!options.out.empty()) check_writable(options.out);
   if (options.threads < 0) throw bad_usage("--threads must be at least 0 (all), not {}", options.threads);
   const ThreadScope scope(options.threads);
@@ -103,6 +102,8 @@ int run(EvaluateOptions& options, const Words& words) {
     if (stop_flag()) throw Interrupted();
   };
   const LoggedData data = read_log(options.file, options.log);
+  if (!options.config.reward_range) options.config.reward_range = data.reward_range;
+  choose_interval(choice, options);
   const Evaluation result = evaluate_with_progress(data, options.config);
   if (options.json) {
     fmt::print("{}\n", log_json(data, result).dump());

@@ -119,12 +119,16 @@ int check(const LogOptions& options) {
   const SqliteStore store(options.directory, Access::read);
   const LogSummary log = check_log(store);
   if (options.json) {
-    const Json json = {{"events", log.events},   {"decisions", log.decisions}, {"rewards", log.rewards},
-                       {"settled", log.settled}, {"waiting", log.waiting},     {"snapshots", store.snapshots().size()}};
+    const Json json = {{"events", log.events},     {"decisions", log.decisions},
+                       {"rewards", log.rewards},   {"settled", log.settled},
+                       {"waiting", log.waiting},   {"restored", log.restored},
+                       {"unlogged", log.unlogged}, {"snapshots", store.snapshots().size()}};
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("whole: {} events; {} decisions, of which {} settled and {} wait; {} rewards; {} snapshots\n",
                log.events, log.decisions, log.settled, log.waiting, log.rewards, store.snapshots().size());
+    if (log.restored > 0) fmt::print("{} decisions were lost and came back with their tokens\n", log.restored);
+    if (log.unlogged > 0) fmt::print("{} more decisions were made and not logged, in overload\n", log.unlogged);
   }
   return 0;
 }

@@ -44,7 +44,9 @@ Json log_json(const LoggedData& data, const Evaluation& evaluation) {
                 {"cancelled", c.cancelled},
                 {"waiting", c.waiting},
                 {"erased", c.erased},
-                {"dangling", c.dangling}}}};
+                {"dangling", c.dangling},
+                {"restored", c.restored},
+                {"unlogged", c.unlogged}}}};
   out.update(estimate_json(evaluation.logged));
   add(out, "sequence", evaluation.logged_sequence);
   if (evaluation.logged_truth) out["truth"] = number(*evaluation.logged_truth);

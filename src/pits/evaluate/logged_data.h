@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "pits/agent/query.h"
+#include "pits/log/reward_range.h"
 
 namespace pits {
 
@@ -22,6 +24,8 @@ struct LogCounts {
   std::uint64_t waiting = 0;     // left out: without a reward yet
   std::uint64_t erased = 0;      // left out: the context was erased
   std::uint64_t dangling = 0;    // left out: rewards without a decision
+  std::uint64_t restored = 0;    // left out: lost, and known only because rewards brought them back
+  std::uint64_t unlogged = 0;    // decisions that the log does not have: it was too slow for them
 };
 
 // The probabilities of a policy that the log itself holds.
@@ -45,6 +49,7 @@ struct LoggedData {
   std::vector<LoggedPolicy> policies{};
   std::vector<double> true_means{};  // (n,K) where a simulation knows them
   LogCounts counts{};
+  std::optional<RewardRange> reward_range{};  // where the log has it, and all rewards are inside
 
   std::size_t rounds() const { return actions.size(); }
   std::size_t K() const { return action_names.size(); }
@@ -61,10 +66,5 @@ struct LoggedData {
 
 // Probabilities (n,K) of a policy beside the log, from now on "column:NAME". Throws where a round's are none.
 void add_policy(LoggedData& data, const std::string& name, std::span<const double> probabilities);
-
-struct RewardRange {
-  double low = 0.0, high = 1.0;
-  double width() const { return high - low; }
-};
 
 }  // namespace pits

@@ -1,6 +1,7 @@
 #include "pits/log/audit.h"
 
 #include <algorithm>
+#include <bitset>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -36,13 +37,19 @@ class Checker {
   void check(EventNumber, const IdsReserved& ids) { reserved_ = std::max(reserved_, ids.end); }
   void check(EventNumber number, const Decided& decided) {
     if (decided.id >= reserved_) throw broken(number, "the id {} was not reserved", decided.id);
-    if (seen_.size() <= decided.id) seen_.resize(decided.id + 1);
-    if (seen_[decided.id]) throw broken(number, "the id {} was given twice", decided.id);
-    seen_[decided.id] = true;
+    auto& seen = seen_[decided.id / ids_per_block];
+    if (seen.test(decided.id % ids_per_block)) throw broken(number, "the id {} was given twice", decided.id);
+    seen.set(decided.id % ids_per_block);
     if (decided.action >= decided.propensities.size()) throw broken(number, "no such action");
     open_[decided.id] = number;
     ++summary_.decisions;
   }
+  void check(EventNumber number, const Restored& restored) {
+    check(number, static_cast<const Decided&>(restored));
+    restored_.insert(restored.id);
+    ++summary_.restored;
+  }
+  void check(EventNumber, const Gap& gap) { summary_.unlogged += gap.decisions; }
   void check(EventNumber number, const Activated& e) { link(number, e.id, e.previous); }
   void check(EventNumber number, const Rewarded& e) {
     link(number, e.id, e.previous);
@@ -51,6 +58,8 @@ class Checker {
   void check(EventNumber number, const Settled& e) {
     link(number, e.id, e.previous);
     open_.erase(e.id);
+    const bool restored = restored_.erase(e.id) > 0;
+    if (e.reason == SettleReason::lost && !restored) throw broken(number, "decision {} was not lost", e.id);
     ++summary_.settled;
   }
   void check(EventNumber number, const TrainingBegan&) {
@@ -77,9 +86,11 @@ class Checker {
   LogSummary summary_;
   Microseconds elapsed_ = 0;
   DecisionId reserved_ = 0;
-  EventNumber training_ = 0;                          // began there and has not ended
-  std::vector<bool> seen_;                            // ids
+  EventNumber training_ = 0;  // began there and has not ended
+  static constexpr std::size_t ids_per_block = 4096;
+  std::unordered_map<DecisionId, std::bitset<ids_per_block>> seen_;
   std::unordered_map<DecisionId, EventNumber> open_;  // latest event of those that have not settled
+  std::unordered_set<DecisionId> restored_;           // of those
 };
 
 // Those that were learned by event `base`.
@@ -87,8 +98,10 @@ std::unordered_set<DecisionId> find_erased(const Store& store, EventNumber base,
                                            const std::function<bool(DecisionId, const GroupTime&)>& chosen) {
   std::unordered_set<DecisionId> candidates, erased;
   for_each_event(store, [&](EventNumber number, const GroupTime& time, const Event& event) {
-    const auto* decided = std::get_if<Decided>(&event);
-    if (decided != nullptr && !decided->x.empty() && chosen(decided->id, time)) candidates.insert(decided->id);
+    const Decided* decided = decision_in(event);
+    GroupTime made = time;
+    if (const auto* restored = std::get_if<Restored>(&event)) made.utc = restored->utc;
+    if (decided != nullptr && !decided->x.empty() && chosen(decided->id, made)) candidates.insert(decided->id);
     const auto* settled = std::get_if<Settled>(&event);
     const bool learned = settled != nullptr && number <= base;
     if (learned && candidates.contains(settled->id)) erased.insert(settled->id);
@@ -102,7 +115,7 @@ void blank(Store& store, const GroupReader& group, const std::unordered_set<Deci
   bool changed = false;
   for (EventNumber number = group.first(); number <= group.last(); ++number) {
     Event event = group.event(number);
-    if (auto* decided = std::get_if<Decided>(&event); decided != nullptr && erased.contains(decided->id)) {
+    if (Decided* decided = decision_in(event); decided != nullptr && erased.contains(decided->id)) {
       if (!decided->key.empty()) keys.push_back(decided->key);
       decided->key.clear();
       decided->x.clear();

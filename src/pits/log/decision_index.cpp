@@ -9,6 +9,7 @@ Standing settled_by(SettleReason reason) {
   switch (reason) {
     case SettleReason::reward: return Standing::rewarded;
     case SettleReason::expired: return Standing::expired;
+    case SettleReason::lost: return Standing::lost;
     case SettleReason::cancelled: break;
   }
   return Standing::cancelled;

@@ -19,14 +19,16 @@ enum class Standing : std::uint8_t {
   touched,  // activated or rewarded, not settled
   rewarded,
   expired,
-  cancelled,  // settled
+  cancelled,
+  lost,      // settled, after it was restored
+  restored,  // and nothing since
 };
 
 struct IndexEntry {
   Standing standing = Standing::unknown;
   EventNumber latest = 0;  // event of the decision
 
-  bool settled() const { return standing >= Standing::rewarded; }
+  bool settled() const { return standing >= Standing::rewarded && standing <= Standing::lost; }
 };
 Standing settled_by(SettleReason reason);
 

@@ -100,11 +100,13 @@ struct Rewarded {
   }
 };
 
-enum class SettleReason : std::uint8_t { reward, expired, cancelled };
+// `lost`: a restored decision's end, where those without a reward settle to a default. Those among the lost ones have
+// not come back, so that learning the others would teach only what was rewarded.
+enum class SettleReason : std::uint8_t { reward, expired, cancelled, lost };
 template <>
-inline constexpr auto enum_names<SettleReason> = std::array{"reward", "expired", "cancelled"};
+inline constexpr auto enum_names<SettleReason> = std::array{"reward", "expired", "cancelled", "lost"};
 
-// The end of a decision: what is learned of it, unless it was cancelled. Every decision settles once.
+// The end of a decision: what is learned of it, unless it was cancelled or lost. Every decision settles once.
 struct Settled {
   static constexpr std::uint8_t tag = 6, version = 1;
   static constexpr std::string_view name = "settled";
@@ -233,53 +235,38 @@ struct Taught {
   }
 };
 
-using Event =
-    std::variant<Created, IdsReserved, Decided, Activated, Rewarded, Settled, ActionsAdded, ActionRetired,
-                 ConfigChanged, EngineChanged, Erased, TrainingBegan, TrainingAdopted, TrainingSkipped, Taught>;
+// A decision whose record was lost, in a crash or because it was never logged, and that came back with its token. What
+// brought it follows in the same group.
+struct Restored : Decided {
+  static constexpr std::uint8_t tag = 16, version = 1;
+  static constexpr std::string_view name = "restored";
+  Microseconds utc = 0;  // when it was decided
 
-struct GroupTime {
-  Microseconds utc = 0;      // since 1970; may jump in both directions
-  Microseconds elapsed = 0;  // that the log has counted; never falls. Windows are measured by it.
-};
-
-// Builds the bytes of a group.
-class GroupWriter {
- public:
-  template <class Kind>
-  void add(const Kind& event) {
-    const std::size_t start = begin(Kind::tag, Kind::version);
-    const_cast<Kind&>(event).visit([&](std::string_view, auto& field) { events_(field); });  // writing changes nothing
-    end(start);
+  template <class Visit>
+  void visit(Visit&& v) {
+    Decided::visit(v);
+    v("utc", utc);
   }
-  std::uint32_t count() const { return count_; }
-  // Layout: format (u8), utc, elapsed (i64), count (u32); per event tag, version (u8), size (u32), fields; then the
-  // first 8 bytes of the SHA-256 of all that.
-  std::string finish(const GroupTime& time) const;
-
- private:
-  std::size_t begin(std::uint8_t tag, std::uint8_t version);  // where the fields start
-  void end(std::size_t start);
-
-  Archive events_;
-  std::uint32_t count_ = 0;
 };
 
-// Reads the bytes of a group. An Error names the first event's number.
-class GroupReader {
- public:
-  GroupReader(std::string bytes, EventNumber first);
+// Decisions that were answered but not logged, because too many were not written yet.
+struct Gap {
+  static constexpr std::uint8_t tag = 17, version = 1;
+  static constexpr std::string_view name = "gap";
+  std::uint64_t decisions = 0;  // how many, since the last gap
 
-  EventNumber first() const { return first_; }
-  EventNumber last() const { return first_ + starts_.size() - 1; }
-  const GroupTime& time() const { return time_; }
-  Event event(EventNumber number) const;
-  std::uint8_t tag(EventNumber number) const;
-
- private:
-  std::string bytes_;
-  EventNumber first_;
-  GroupTime time_;
-  std::vector<std::size_t> starts_;  // of the events
+  template <class Visit>
+  void visit(Visit&& v) {
+    v("decisions", decisions);
+  }
 };
+
+using Event = std::variant<Created, IdsReserved, Decided, Activated, Rewarded, Settled, ActionsAdded, ActionRetired,
+                           ConfigChanged, EngineChanged, Erased, TrainingBegan, TrainingAdopted, TrainingSkipped,
+                           Taught, Restored, Gap>;
+
+// The decision that an event records, also one that was restored; null: the event is about something else.
+const Decided* decision_in(const Event& event);
+Decided* decision_in(Event& event);
 
 }  // namespace pits

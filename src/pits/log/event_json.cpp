@@ -91,7 +91,7 @@ void LogImport::add(const TimedEvent& event) {
   if (group_.count() > 0 && !same_group) commit();
   time_ = event.time;
   std::visit([&](const auto& fields) { group_.add(fields); }, event.event);
-  if (const auto* decided = std::get_if<Decided>(&event.event); decided != nullptr && !decided->key.empty()) {
+  if (const Decided* decided = decision_in(event.event); decided != nullptr && !decided->key.empty()) {
     keys_.emplace_back(decided->key, decided->id);
   }
 }

@@ -53,7 +53,7 @@ void Learner::follow(EventNumber until) {
 }
 
 void Learner::apply(EventNumber number, const Event& event) {
-  if (const auto* decided = std::get_if<Decided>(&event)) {
+  if (const Decided* decided = decision_in(event)) {
     remember(*decided);
   } else if (const auto* settled = std::get_if<Settled>(&event)) {
     learn(*settled);
@@ -91,7 +91,7 @@ void Learner::adopt(EventNumber number, const TrainingAdopted& adopted) {
 
 void Learner::learn(const Settled& settled) {
   const Decided decided = take(settled);
-  if (settled.reason == SettleReason::cancelled) return;
+  if (settled.reason == SettleReason::cancelled || settled.reason == SettleReason::lost) return;
   if (decided.x.empty() && bandit_.setup().context_size > 0) {
     throw bad_input("the context of decision {} was erased; a replay starts at a later snapshot", settled.id);
   }
@@ -119,7 +119,7 @@ void Learner::remember(const Decided& decided) {
 
 Decided Learner::take(const Settled& settled) {
   const auto found = waiting_.find(settled.id);
-  if (found == waiting_.end()) return std::get<Decided>(chain(store_, settled.previous).front());
+  if (found == waiting_.end()) return *decision_in(chain(store_, settled.previous).front());
   Decided decided = std::move(found->second);
   bytes_ -= size_of(decided);
   waiting_.erase(found);

@@ -14,10 +14,14 @@ void check_key(std::string_view key) {
 
 }  // namespace
 
-void check(const Reward& reward) {
+void Ledger::check(const Reward& reward) const {
   check_key(reward.key);
   if (!std::isfinite(reward.value)) {
     throw bad_input("the reward of decision {} must be finite, not {}", reward.id, reward.value);
+  }
+  if (books_.range && !books_.range->holds(reward.value)) {
+    throw bad_input("the reward of decision {} must be between {:g} and {:g} (reward_range), not {:g}", reward.id,
+                    books_.range->low, books_.range->high, reward.value);
   }
 }
 
@@ -50,38 +54,65 @@ DecisionId Ledger::decide(Decided& decided) {
     if (const auto same = keys_.find(decided.key); same != keys_.end()) return same->second;
     if (const auto earlier = store_.decision_of(decided.key)) return *earlier;
   }
-  if (index_.find(decided.id).standing != Standing::unknown) throw failed("two decisions have the id {}", decided.id);
+  if (knows(decided.id)) throw failed("two decisions have the id {}", decided.id);
   decided.active = !books_.config.activation;
   index_.set(decided.id, {Standing::decided, add(decided)});
   if (!decided.key.empty()) keys_.emplace(decided.key, decided.id);
+  ++counts_.decisions;
   return decided.id;
+}
+
+// Accepted: the entry is that of the decision, which was known or has come back.
+Answer Ledger::find(DecisionId id, const Restored* record, IndexEntry& entry) {
+  entry = index_.find(id);
+  if (entry.standing != Standing::unknown) return Answer::accepted;
+  if (record == nullptr) return Answer::unknown;
+  if (record->id != id) throw bad_input("the token is that of decision {}, not of {}", record->id, id);
+  return restore(*record, entry);
+}
+
+Answer Ledger::restore(const Restored& record, IndexEntry& entry) {
+  const std::size_t K = record.propensities.size();
+  // An older backup may not have its action.
+  if (record.action >= K || (!books_.actions.empty() && K > books_.actions.size())) return Answer::unknown;
+  if (window() > 0 && time_.utc - record.utc > window()) return Answer::expired;
+  if (record.id >= books_.reserved_ids) ids_start_ = reserve_ids(record.id + id_block);
+  entry = {Standing::restored, add(record)};
+  index_.set(record.id, entry);
+  tally(record.id, entry).restored = true;
+  ++counts_.restored;
+  return Answer::accepted;
 }
 
 Answer Ledger::reward(const Reward& reward) {
   check(reward);
+  IndexEntry entry;
+  if (const Answer found = find(reward.id, reward.record.get(), entry); found != Answer::accepted) return found;
   const bool first = books_.config.rewards == RewardRule::first;
-  const IndexEntry entry = index_.find(reward.id);
-  if (entry.standing == Standing::unknown) return Answer::unknown;
-  if (first && entry.settled()) return entry.standing == Standing::rewarded ? Answer::duplicate : Answer::expired;
+  if (first && entry.settled() && entry.standing != Standing::lost) {
+    return entry.standing == Standing::rewarded ? Answer::duplicate : Answer::expired;
+  }
   Rewarded event{.id = reward.id, .previous = entry.latest, .value = reward.value, .key = reward.key};
   if (first && entry.standing == Standing::decided) {  // needs no tally
     settle(reward.id, add(event), reward.value, SettleReason::reward);
+    ++counts_.rewards;
     return Answer::accepted;
   }
   Tally& tally = this->tally(reward.id, entry);
   if (tally.has(reward.key)) return Answer::duplicate;
-  if (entry.settled()) return Answer::expired;
+  if (entry.settled()) return first && tally.count > 0 ? Answer::duplicate : Answer::expired;
   if (tally.count >= static_cast<std::uint64_t>(books_.config.most_rewards)) return Answer::full;
   const EventNumber number = add(event);
   index_.set(reward.id, {Standing::touched, number});
   tally.add(event);
-  if (first) settle(reward.id, number, tally.first, SettleReason::reward);
+  ++counts_.rewards;
+  if (first) settle(reward.id, number, tally.first, reason(tally));
   return Answer::accepted;
 }
 
-Answer Ledger::activate(DecisionId id) {
-  const IndexEntry entry = index_.find(id);
-  if (entry.standing == Standing::unknown) return Answer::unknown;
+Answer Ledger::activate(DecisionId id, const Restored* record) {
+  IndexEntry entry;
+  if (const Answer found = find(id, record, entry); found != Answer::accepted) return found;
   if (entry.standing == Standing::touched) return Answer::duplicate;
   if (entry.settled()) return Answer::expired;
   tally(id, entry);
@@ -89,9 +120,9 @@ Answer Ledger::activate(DecisionId id) {
   return Answer::accepted;
 }
 
-Answer Ledger::cancel(DecisionId id) {
-  const IndexEntry entry = index_.find(id);
-  if (entry.standing == Standing::unknown) return Answer::unknown;
+Answer Ledger::cancel(DecisionId id, const Restored* record) {
+  IndexEntry entry;
+  if (const Answer found = find(id, record, entry); found != Answer::accepted) return found;
   if (entry.settled()) return entry.standing == Standing::cancelled ? Answer::duplicate : Answer::expired;
   if (entry.standing == Standing::touched) tally(id, entry);
   settle(id, entry.latest, 0.0F, SettleReason::cancelled);
@@ -101,17 +132,26 @@ Answer Ledger::cancel(DecisionId id) {
 void Ledger::settle(DecisionId id, EventNumber previous, float value, SettleReason reason) {
   const Settled event{.id = id, .previous = previous, .value = value, .reason = reason};
   index_.set(id, {settled_by(reason), add(event)});
+  ++counts_.settled;
+}
+
+Microseconds Ledger::window() const { return std::llround(books_.config.window * 1e6); }
+
+// How a decision with rewards settles. Where windows never close, nothing settles to a default, and what came back is
+// learned as all rewards are.
+SettleReason Ledger::reason(const Tally& tally) const {
+  return tally.restored && window() > 0 ? SettleReason::lost : SettleReason::reward;
 }
 
 bool Ledger::settle_expired(std::size_t most) {
-  const auto window = static_cast<Microseconds>(std::llround(books_.config.window * 1e6));
+  const Microseconds window = this->window();
   if (window == 0) return false;
   for (std::size_t settled = 0; settled < most;) {
     if (!expiring_ || expiring_->last() <= expired_to_) expiring_ = store_.group_holding(expired_to_ + 1);
     if (!expiring_ || time_.elapsed - expiring_->time().elapsed < window) return false;
     const EventNumber next = expired_to_ + 1;
-    if (expiring_->tag(next) == Decided::tag) {
-      settled += settle_expired(std::get<Decided>(expiring_->event(next))) ? 1 : 0;
+    if (const std::uint8_t tag = expiring_->tag(next); tag == Decided::tag || tag == Restored::tag) {
+      settled += settle_expired(*decision_in(expiring_->event(next))) ? 1 : 0;
     }
     expired_to_ = next;
   }
@@ -122,11 +162,13 @@ bool Ledger::settle_expired(std::size_t most) {
 bool Ledger::settle_expired(const Decided& decided) {
   const IndexEntry entry = index_.find(decided.id);
   if (entry.settled()) return false;
-  const bool touched = entry.standing == Standing::touched;
+  const bool touched = entry.standing != Standing::decided;
   const Tally none;
   const Tally& tally = touched ? this->tally(decided.id, entry) : none;
   if (tally.count > 0) {
-    settle(decided.id, entry.latest, tally.value(books_.config.rewards), SettleReason::reward);
+    settle(decided.id, entry.latest, tally.value(books_.config.rewards), reason(tally));
+  } else if (tally.restored) {
+    settle(decided.id, entry.latest, 0.0F, SettleReason::lost);
   } else if (decided.active || touched) {
     settle(decided.id, entry.latest, static_cast<float>(books_.config.default_reward), SettleReason::expired);
   } else {
@@ -175,14 +217,14 @@ void Ledger::retire(Action action) {
 }
 
 void Ledger::change_config(const LiveConfig& config) {
-  check(config);
+  pits::check(config);
   const LiveConfig& now = books_.config;
   if (config.floor != now.floor || config.propensity_draws != now.propensity_draws || config.training != now.training) {
     throw bad_input("floor, propensity_draws and training cannot change in a log; they are {}, {} and {}", now.floor,
                     now.propensity_draws, format_value(now.training));
   }
   add(ConfigChanged{.config = as_text(config)});
-  edit().config = config;
+  edit().set(config);
 }
 
 void Ledger::change_engine(const std::string& engine) {
@@ -212,6 +254,7 @@ void Ledger::commit() {
   keys_.clear();
   books_before_.reset();
   expired_before_ = expired_to_;
+  counts_before_ = counts_;
   for (; tally_order_.size() > limits_.tallies; tally_order_.pop_front()) tallies_.erase(tally_order_.front());
 }
 
@@ -221,6 +264,7 @@ void Ledger::abandon_group() {
   keys_.clear();
   if (books_before_) books_ = *std::exchange(books_before_, std::nullopt);
   expired_to_ = expired_before_;
+  counts_ = counts_before_;
   expiring_.reset();
   tallies_.clear();
   tally_order_.clear();

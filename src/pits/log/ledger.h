@@ -27,10 +27,9 @@ inline constexpr auto enum_names<Answer> = std::array{"accepted", "duplicate", "
 struct Reward {
   DecisionId id;
   float value;
-  std::string key{};  // the same key again is a retry; empty: none
+  std::string key{};                         // the same key again is a retry; empty: none
+  std::shared_ptr<const Restored> record{};  // what a token brought: the decision, where the log has lost it
 };
-// Throws unless the value is finite and the key not too long.
-void check(const Reward& reward);
 
 // What is kept in memory; all of it can be read from the store again.
 struct LedgerLimits {
@@ -38,6 +37,16 @@ struct LedgerLimits {
   std::size_t tallies = 65536;          // decisions with rewards
   EventNumber recovery_events = 65536;  // at least so many events are read after a crash to restore the index
 };
+
+// Durable events since the ledger was opened.
+struct LedgerCounts {
+  std::uint64_t decisions = 0, rewards = 0, settled = 0;
+  std::uint64_t restored = 0;  // decisions
+};
+
+// Ids that are reserved at once. The next block is asked for when half of one is left, which is more than the decisions
+// that may wait to be written: ids do not run out before the log has a gap.
+constexpr DecisionId id_block = DecisionId{1} << 20U;
 
 class Ledger {
  public:
@@ -53,9 +62,14 @@ class Ledger {
 
   // The decision's id, or that of an earlier decision with the same key, which is then the only one. Sets `active`.
   DecisionId decide(Decided& decided);
+  bool knows(DecisionId id) { return index_.find(id).standing != Standing::unknown; }
+  // Throws unless the value is finite and in the range of rewards, and the key not too long.
+  void check(const Reward& reward) const;
+  // Where the decision is not known, its record restores it, unless its window is over by the UTC clock. Its window
+  // then starts when it came back.
   Answer reward(const Reward& reward);
-  Answer activate(DecisionId id);
-  Answer cancel(DecisionId id);
+  Answer activate(DecisionId id, const Restored* record = nullptr);
+  Answer cancel(DecisionId id, const Restored* record = nullptr);
   // Ids below the result may be given once the group is durable.
   DecisionId reserve_ids(DecisionId end);
   Action add_actions(const std::vector<std::string>& names);  // the first of them
@@ -77,6 +91,10 @@ class Ledger {
   const std::vector<std::string>& actions() const { return books_.actions; }
   const std::string& engine() const { return books_.engine; }
   DecisionId reserved_ids() const { return books_.reserved_ids; }
+  // New decisions get ids from here on: a token has brought one from below that was not reserved, because the log was
+  // restored from a backup.
+  DecisionId ids_start() const { return ids_start_; }
+  const LedgerCounts& counts() const { return counts_; }
   // A durable decision; none where no such decision was made.
   std::optional<Decided> find(DecisionId id);
 
@@ -87,12 +105,15 @@ class Ledger {
     std::vector<std::string> actions;
     std::vector<std::uint8_t> retired;
     std::string engine;
+    std::optional<RewardRange> range{};  // of the config
 
+    void set(const LiveConfig& next);
     void state(Archive& archive);
     void apply(const Event& event);  // may be applied twice
   };
   // The rewards of one decision.
   struct Tally {
+    bool restored = false;  // the decision
     std::uint64_t count = 0;
     float first = 0.0F, largest = 0.0F;
     double sum = 0.0;
@@ -109,7 +130,11 @@ class Ledger {
     return last_ + group_.count();
   }
   Books& edit();
+  Microseconds window() const;
+  Answer find(DecisionId id, const Restored* record, IndexEntry& entry);
+  Answer restore(const Restored& record, IndexEntry& entry);
   Tally& tally(DecisionId id, const IndexEntry& entry);
+  SettleReason reason(const Tally& tally) const;
   void settle(DecisionId id, EventNumber previous, float value, SettleReason reason);
   bool settle_expired(const Decided& decided);
   void recover();
@@ -126,6 +151,8 @@ class Ledger {
   EventNumber last_ = 0;
   EventNumber expired_to_ = 0;  // every decision up to this event has settled
   EventNumber expired_before_ = 0;
+  LedgerCounts counts_, counts_before_;
+  DecisionId ids_start_ = 0;
   std::optional<GroupReader> expiring_;  // group of event expired_to_ + 1
 
   GroupWriter group_;

@@ -5,16 +5,21 @@
 
 namespace pits {
 
+void Ledger::Books::set(const LiveConfig& next) {
+  config = next;
+  range = next.reward_range.empty() ? std::nullopt : std::optional(log_reward_range(next.reward_range));
+}
+
 void Ledger::Books::state(Archive& archive) {
   TextFields text = as_text(config);
   if (archive.reading()) text.clear();
   archive(reserved_ids, text, actions, retired, engine);
-  if (archive.reading()) config = live_config(text);
+  if (archive.reading()) set(live_config(text));
 }
 
 void Ledger::Books::apply(const Event& event) {
   if (const auto* created = std::get_if<Created>(&event)) {
-    config = live_config(created->config);
+    set(live_config(created->config));
     actions = created->actions;
     retired.assign(actions.size(), 0);
     engine = created->engine;
@@ -27,7 +32,7 @@ void Ledger::Books::apply(const Event& event) {
   } else if (const auto* gone = std::get_if<ActionRetired>(&event)) {
     retired.at(gone->action) = 1;
   } else if (const auto* changed = std::get_if<ConfigChanged>(&event)) {
-    config = live_config(changed->config);
+    set(live_config(changed->config));
   } else if (const auto* other = std::get_if<EngineChanged>(&event)) {
     engine = other->engine;
   }
@@ -62,6 +67,7 @@ Ledger::Tally& Ledger::tally(DecisionId id, const IndexEntry& entry) {
     tally_order_.push_back(id);
     if (entry.standing == Standing::decided || entry.latest > last_) return tally;  // no rewards
     for (const Event& event : chain(store_, entry.latest)) {
+      if (std::holds_alternative<Restored>(event)) tally.restored = true;
       if (const auto* reward = std::get_if<Rewarded>(&event)) tally.add(*reward);
     }
     return tally;
@@ -74,7 +80,7 @@ Ledger::Tally& Ledger::tally(DecisionId id, const IndexEntry& entry) {
 std::optional<Decided> Ledger::find(DecisionId id) {
   const IndexEntry entry = index_.find(id);
   if (entry.standing == Standing::unknown || entry.latest > last_) return std::nullopt;
-  return std::get<Decided>(chain(store_, entry.latest).front());
+  return *decision_in(chain(store_, entry.latest).front());
 }
 
 // Recovery starts after the oldest change of the index that no page in the store holds. The books are those of now:
@@ -121,6 +127,8 @@ void Ledger::write_pages() {
 void Ledger::apply(EventNumber number, const Event& event) {
   if (const auto* decided = std::get_if<Decided>(&event)) {
     index_.set(decided->id, {Standing::decided, number});
+  } else if (const auto* restored = std::get_if<Restored>(&event)) {
+    index_.set(restored->id, {Standing::restored, number});
   } else if (const auto* activated = std::get_if<Activated>(&event)) {
     index_.set(activated->id, {Standing::touched, number});
   } else if (const auto* rewarded = std::get_if<Rewarded>(&event)) {

@@ -6,8 +6,6 @@
 namespace pits {
 namespace {
 
-constexpr DecisionId id_block = 65536;  // reserved at once
-
 std::uint64_t random_seed() {
   std::random_device device;
   return std::uint64_t{device()} << 32U | device();
@@ -124,11 +122,14 @@ void LiveBandit::reserve_ids(DecisionId end) {
 }
 
 // The next block is reserved when half of the last one is used.
-DecisionId LiveBandit::next_id() {
+DecisionId LiveBandit::next_id(bool wait) {
   const DecisionId id = next_id_.fetch_add(1);
-  if (id >= reserved_ids_) {
+  const bool none_left = id >= reserved_ids_;
+  if (none_left && wait) {
     reserve_ids(id + id_block);
-  } else if (id + id_block / 2 >= reserved_ids_ && !reserving_.exchange(true)) {
+    return id;
+  }
+  if (id + id_block / 2 >= reserved_ids_ && !reserving_.exchange(true)) {
     writer_->add({.apply = [end = id + id_block](Ledger& ledger) { ledger.reserve_ids(end); },
                   .finish =
                       [this](Ledger& ledger, const std::exception_ptr& error) {
@@ -136,67 +137,28 @@ DecisionId LiveBandit::next_id() {
                         reserving_ = false;
                       }});
   }
+  if (none_left) throw failed("there are no ids for decisions until the log is written again: {}", writer_->problem());
   return id;
 }
 
 Choice LiveBandit::decide(ContextView x, const ActionSet& actions, const DecisionLabels& labels) {
-  Decided made = published_.read([&](const Published& by) {
-    ActionSet set = actions;
-    const std::vector<std::uint8_t> mask = mask_of(labels.allowed, by.policy.retired.size());
-    if (!mask.empty() && !set.allowed.empty()) throw bad_input("allowed actions are given by names or by a mask");
-    if (!mask.empty()) set.allowed = mask;
-    by.policy.check(x, set, 1);
-    return decided(x, set, next_id(), by);
-  });
-  made.key = labels.key;
-  made.context = labels.context;
+  Decided made = make(x, actions, labels, nullptr, true);
   const Choice choice = choice_of(made);
-  if (made.key.empty()) {
-    writer_->add(std::move(made));
-    return choice;
+  if (!made.key.empty()) {
+    return writer_->call_then([&](Ledger& ledger) { return ledger.decide(made); },
+                              [](Ledger& ledger, DecisionId id) { return choice_of(ledger.find(id).value()); });
   }
-  return writer_->call_then([&](Ledger& ledger) { return ledger.decide(made); },
-                            [](Ledger& ledger, DecisionId id) { return choice_of(ledger.find(id).value()); });
-}
-
-Decided LiveBandit::decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by) const {
-  Decided made;
-  made.id = id;
-  made.model = by.number;
-  made.x.assign(x.begin(), x.end());
-  made.allowed.assign(actions.allowed.begin(), actions.allowed.end());
-  made.features.assign(actions.features.data(), actions.features.data() + actions.features.size());
-  made.floor = static_cast<float>(by.policy.config.floor);
-  made.propensities.resize(actions.size(by.policy.retired.size()));
-  made.action = by.policy.rank(x, actions, 1, id).front().action;
-  made.propensity_error = static_cast<float>(by.policy.probabilities(x, actions, id, 0, made.propensities));
-  return made;
+  if (!writer_->add(std::move(made))) {
+    const std::string reason = writer_->problem();
+    throw failed("{} decisions are not written yet, and no more are taken{}{}", writer_->queued(),
+                 reason.empty() ? "" : ": ", reason);
+  }
+  return choice;
 }
 
 double LiveBandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
   return published_.read(
       [&](const Published& by) { return by.policy.probabilities(x, actions, next_id_.load(), 0, p); });
-}
-
-Answer LiveBandit::reward(const Reward& reward) {
-  return writer_->call([&](Ledger& ledger) { return ledger.reward(reward); });
-}
-
-std::vector<Answer> LiveBandit::reward(std::span<const Reward> rewards) {
-  return writer_->call([&](Ledger& ledger) {
-    std::vector<Answer> answers;
-    for (const Reward& reward : rewards) check(reward);
-    for (const Reward& reward : rewards) answers.push_back(ledger.reward(reward));
-    return answers;
-  });
-}
-
-Answer LiveBandit::activate(DecisionId id) {
-  return writer_->call([id](Ledger& ledger) { return ledger.activate(id); });
-}
-
-Answer LiveBandit::cancel(DecisionId id) {
-  return writer_->call([id](Ledger& ledger) { return ledger.cancel(id); });
 }
 
 void LiveBandit::flush() {

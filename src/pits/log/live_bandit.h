@@ -42,13 +42,19 @@ struct DecisionLabels {
   std::vector<std::string> allowed{};  // names of the actions it may take, instead of a mask; empty: as the mask says
 };
 
+// Counts are those since the start.
 struct LiveStatus {
   EventNumber committed = 0, learned = 0;  // events; the difference is the learner's lag
+  std::uint64_t made = 0;                  // decisions
   std::uint64_t queued = 0;                // decisions that are not durable yet
-  std::uint64_t refused = 0;               // outcomes that the agent refused since the start
-  std::uint64_t trainings = 0;             // adopted since the start
+  std::uint64_t waiting = 0;               // other calls that are not durable yet
+  std::uint64_t unlogged = 0;              // decisions that were not logged: see write()
+  LedgerCounts durable{};                  // decisions, rewards, ...
+  std::uint64_t refused = 0;               // outcomes that the agent refused
+  std::uint64_t trainings = 0;             // adopted
   bool training = false;                   // one is under way
-  std::string problem{};                   // the last failure, of the store or of learning; empty: none
+  std::string store_problem{};             // the last failure of the store since its last success; empty: none
+  std::string problem{};                   // that, or the last one of learning; empty: none
 };
 
 class LiveBandit {
@@ -69,14 +75,38 @@ class LiveBandit {
   // A named context, a JSON object that the schema encodes. Where it does not fit, the Error names the feature, and
   // nothing has happened.
   Choice decide(std::string_view context, const ActionSet& actions = {}, DecisionLabels labels = {});
+
+  // A decision in two steps, for a service: what is made is answered with a token (serve/token.h) and written. It never
+  // waits: where ids run out because the disk stalls, it is an Error. All allowed actions are in `ranking`: the
+  // decision's own first, the others by the same draws.
+  Decided make(ContextView x, const ActionSet& actions = {}, const DecisionLabels& labels = {},
+               std::vector<Action>* ranking = nullptr);
+  Decided make(std::string_view context, const ActionSet& actions = {}, DecisionLabels labels = {},
+               std::vector<Action>* ranking = nullptr);
+  // Written soon. False where too many decisions are not written yet: it is counted in the log's next gap event.
+  bool write(Decided decided);
+  // Written now. The functions that are called when a call is durable, or with the Error of the store, are called by
+  // the writing thread: they must neither wait nor throw. done(decided, nullptr): the decision, or the earlier one
+  // with the same key; done(nullptr, error).
+  using Written = std::function<void(const Decided*, const std::exception_ptr&)>;
+  void write(Decided decided, Written done);
+  // Ids below are not given any more; before the first decision.
+  void start_ids_at(DecisionId start);
   // Probability of every action, p (K), in a decision that would be made now. Returns the largest standard error.
   double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
 
   // Return when the answer is durable.
   Answer reward(const Reward& reward);
   std::vector<Answer> reward(std::span<const Reward> rewards);
-  Answer activate(DecisionId id);
-  Answer cancel(DecisionId id);  // what was never shown: nothing is learned of it
+  // Records are what tokens brought: see Reward.
+  using Record = std::shared_ptr<const Restored>;
+  Answer activate(DecisionId id, const Record& record = {});
+  Answer cancel(DecisionId id, const Record& record = {});  // what was never shown: nothing is learned of it
+  // The same without waiting.
+  using Answered = std::function<void(std::vector<Answer>, const std::exception_ptr&)>;
+  void reward(std::vector<Reward> rewards, Answered done);
+  void activate(DecisionId id, Record record, Answered done);
+  void cancel(DecisionId id, Record record, Answered done);
   // The decision with a caller's key.
   std::optional<DecisionId> find(std::string_view key) const { return store_->decision_of(key); }
   // Returns when every decision that was made before is durable.
@@ -91,10 +121,12 @@ class LiveBandit {
   void catch_up();
 
   LiveStatus status() const;
+  std::uint64_t waiting() const { return writer_->waiting(); }  // as in the status, without a lock
   // Names of actions; an Error where there is no such action. They take no lock.
   std::vector<std::string> actions() const;
   Action action(std::string_view name) const;
   std::string name(Action action) const;
+  std::vector<std::uint8_t> retired() const;  // (K) 1: retired
   const std::optional<Schema>& schema() const { return schema_; }
   const Created& created() const { return created_; }  // the log's first event
   LiveConfig config();
@@ -115,12 +147,22 @@ class LiveBandit {
     std::vector<std::string> first(std::size_t K) const;
   };
 
-  DecisionId next_id();
+  std::vector<float> encode(std::string_view context) const;
+  DecisionId next_id(bool wait);
+  Decided make(ContextView x, const ActionSet& actions, const DecisionLabels& labels, std::vector<Action>* ranking,
+               bool wait);
+  void skip_ids(const Ledger& ledger);
+  static std::vector<Answer> reward_all(Ledger& ledger, std::span<const Reward> rewards);
+  template <class Call>
+  void add(Call call, Answered done);
+  template <class Call>
+  auto call(Call&& call);
   void reserve_ids(DecisionId end);
   void publish_names(const std::vector<std::string>& all);  // from the writing thread
   std::size_t action_count() const;                         // that decisions know
   std::vector<std::uint8_t> mask_of(const std::vector<std::string>& allowed, std::size_t K) const;
-  Decided decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by) const;
+  Decided decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,
+                  std::vector<Action>* ranking) const;
   void record_engine();
   void committed(EventNumber number);
   void learn();
@@ -167,6 +209,7 @@ class LiveBandit {
   std::unique_ptr<LogWriter> writer_;
   std::atomic<DecisionId> next_id_{0}, reserved_ids_{0};
   std::atomic<bool> reserving_{false};
+  std::atomic<std::uint64_t> made_{0};
   std::thread learner_thread_;
 };
 

@@ -20,7 +20,8 @@ Fields fields(LiveConfig& c) {
       .add("most_rewards", c.most_rewards, "rewards that one decision can have", between(1, 1e6))
       .add("retention", c.retention, "days after which contexts of settled decisions are erased; 0: never",
            between(0, 1e5))
-      .add("training", c.training, "when networks are trained: beside the rewards, or before the next is learned");
+      .add("training", c.training, "when networks are trained: beside the rewards, or before the next is learned")
+      .add("reward_range", c.reward_range, "LOW,HIGH of a reward; others are refused; empty: all are taken");
 }
 
 void check(const LiveConfig& config) {
@@ -28,6 +29,11 @@ void check(const LiveConfig& config) {
   checked(copy);
   if (config.window == 0.0 && config.rewards != RewardRule::first) {
     throw bad_input("rewards={} needs a window above 0, after which it settles", format_value(config.rewards));
+  }
+  if (config.reward_range.empty()) return;
+  const RewardRange range = log_reward_range(config.reward_range);
+  if (config.window > 0.0 && !range.holds(static_cast<float>(config.default_reward))) {
+    throw bad_input("default_reward={} is outside of reward_range={}", config.default_reward, config.reward_range);
   }
 }
 

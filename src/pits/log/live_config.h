@@ -3,6 +3,7 @@
 
 #include "pits/core/fields.h"
 #include "pits/log/event.h"
+#include "pits/log/reward_range.h"
 
 namespace pits {
 
@@ -27,6 +28,7 @@ struct LiveConfig {
   int most_rewards = 1000;                 // of one decision; further ones are answered `full`
   double retention = 0.0;                  // days after which contexts of settled decisions are erased; 0: never
   TrainingPlace training = TrainingPlace::beside;  // fixed once a log exists
+  std::string reward_range{};                      // LOW,HIGH: rewards outside are refused; empty: any are taken
 };
 Fields fields(LiveConfig& config);
 

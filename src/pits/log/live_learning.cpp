@@ -187,13 +187,19 @@ void LiveBandit::catch_up() {
 
 LiveStatus LiveBandit::status() const {
   const std::string store_problem = writer_->problem();
+  const LedgerCounts counts = writer_->counts();
   const std::scoped_lock lock(mutex_);
   return {.committed = committed_,
           .learned = learned_to_,
+          .made = made_,
           .queued = writer_->queued(),
+          .waiting = writer_->waiting(),
+          .unlogged = writer_->unlogged(),
+          .durable = counts,
           .refused = refused_,
           .trainings = trainings_,
           .training = !idle_,
+          .store_problem = store_problem,
           .problem = store_problem.empty() ? problem_ : store_problem};
 }
 

@@ -3,11 +3,20 @@
 
 namespace pits {
 
-Choice LiveBandit::decide(std::string_view context, const ActionSet& actions, DecisionLabels labels) {
+std::vector<float> LiveBandit::encode(std::string_view context) const {
   if (!schema_) throw bad_input("the bandit has no schema of named contexts: a context is a vector of numbers");
-  const std::vector<float> x = schema_->encode(context);
+  return schema_->encode(context);
+}
+
+Choice LiveBandit::decide(std::string_view context, const ActionSet& actions, DecisionLabels labels) {
   labels.context = context;
-  return decide(ContextView(x), actions, labels);
+  return decide(ContextView(encode(context)), actions, labels);
+}
+
+Decided LiveBandit::make(std::string_view context, const ActionSet& actions, DecisionLabels labels,
+                         std::vector<Action>* ranking) {
+  labels.context = context;
+  return make(ContextView(encode(context)), actions, labels, ranking);
 }
 
 // Names are there before the policy has learned of their actions: an action is one of the K that decisions know.
@@ -46,6 +55,10 @@ std::vector<std::uint8_t> LiveBandit::mask_of(const std::vector<std::string>& al
 
 std::vector<std::string> LiveBandit::actions() const {
   return names_.read([K = action_count()](const ActionNames& names) { return names.first(K); });
+}
+
+std::vector<std::uint8_t> LiveBandit::retired() const {
+  return published_.read([](const Published& by) { return by.policy.retired; });
 }
 
 Action LiveBandit::action(std::string_view name) const {

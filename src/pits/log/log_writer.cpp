@@ -40,17 +40,36 @@ std::string LogWriter::problem() const {
   return problem_;
 }
 
-void LogWriter::add(Decided decided) {
+LedgerCounts LogWriter::counts() const {
+  const std::scoped_lock lock(mutex_);
+  return counts_;
+}
+
+// After a restored backup, a token may have brought another decision with this id.
+bool LogWriter::add(Decided decided) {
   if (queued_.fetch_add(1) >= most_queued) {
     --queued_;
-    const std::string reason = problem();
-    throw failed("{} decisions are not written yet, and no more are taken{}{}", most_queued, reason.empty() ? "" : ": ",
-                 reason);
+    return false;
   }
-  add({.apply = [decided = std::move(decided)](Ledger& ledger) mutable { ledger.decide(decided); }, .finish = {}});
+  add({.apply =
+           [this, decided = std::move(decided), dropped = false](Ledger& ledger) mutable {
+             if (!dropped && !ledger.knows(decided.id)) {
+               ledger.decide(decided);
+             } else if (!std::exchange(dropped, true)) {
+               add_to_gap();
+             }
+           },
+       .finish = {}});
+  return true;
+}
+
+void LogWriter::add_to_gap(std::uint64_t decisions) {
+  unlogged_ += decisions;
+  gap_ += decisions;
 }
 
 void LogWriter::add(Request request) {
+  if (request.finish) ++waiting_;
   auto* node = new Request(std::move(request));
   node->before = requests_.load();
   while (!requests_.compare_exchange_weak(node->before, node)) {
@@ -68,12 +87,16 @@ bool LogWriter::take_requests(std::deque<Request>& requests) {
     sleeps_ = true;
     wake_.wait_for(lock, look, [&] { return stopping_ || requests_.load() != nullptr; });
     sleeps_ = false;
-    if (stopping_ && requests_.load() == nullptr) return false;
+    if (stopping_ && requests_.load() == nullptr && gap_ == 0) return false;
   }
+  collect(requests);
+  return true;
+}
+
+void LogWriter::collect(std::deque<Request>& requests) {
   std::vector<std::unique_ptr<Request>> taken;
   for (Request* r = requests_.exchange(nullptr); r != nullptr; r = r->before) taken.emplace_back(r);
   for (auto request = taken.rbegin(); request != taken.rend(); ++request) requests.push_back(std::move(**request));
-  return true;
 }
 
 void LogWriter::run() {
@@ -85,6 +108,7 @@ void LogWriter::run() {
     if (stopping_) break;  // the store does not take the rest
     wake_.wait_for(lock, retry, [&] { return stopping_; });
   }
+  collect(requests);
   const auto end = std::make_exception_ptr(failed("the log was closed"));
   for (Request& request : requests) {
     if (request.finish) request.finish(ledger_, end);
@@ -95,9 +119,12 @@ void LogWriter::run() {
 void LogWriter::write(std::deque<Request>& requests) {
   std::vector<std::exception_ptr> errors(std::min(requests.size(), most_in_group));
   std::exception_ptr failure;
+  std::uint64_t gap = 0;
   try {
     ledger_.begin_group();
     more_expired_ = ledger_.settle_expired(most_expired);
+    gap = gap_;
+    if (gap > 0) ledger_.record(Gap{.decisions = gap});
     for (std::size_t i = 0; i < errors.size(); ++i) {
       try {
         requests[i].apply(ledger_);
@@ -110,6 +137,11 @@ void LogWriter::write(std::deque<Request>& requests) {
     failure = std::current_exception();
     ledger_.abandon_group();
     more_expired_ = false;
+  }
+  if (!failure) {
+    gap_ -= gap;
+    const std::scoped_lock lock(mutex_);
+    counts_ = ledger_.counts();
   }
   if (!failure) committed_(ledger_.last());
   finish(requests, errors, failure);
@@ -127,6 +159,7 @@ void LogWriter::finish(std::deque<Request>& requests, const std::vector<std::exc
     const std::exception_ptr wrong = failure ? failure : errors[i];
     if (request.finish) {
       request.finish(ledger_, wrong);
+      --waiting_;
     } else if (wrong) {
       report(wrong);
       again.push_back(std::move(request));

@@ -41,15 +41,21 @@ class LogWriter {
   auto call_then(Call&& call, Then&& then);
   // Nobody waits for it.
   void add(Request request);
-  // The same; tried again until it is durable. An Error where too many decisions are not durable yet.
-  void add(Decided decided);
+  // The same; tried again until it is durable. False where too many decisions are not durable yet.
+  bool add(Decided decided);
+  // A decision that is not logged: the next group says so.
+  void add_to_gap(std::uint64_t decisions = 1);
 
-  std::uint64_t queued() const { return queued_; }  // decisions that are not durable yet
-  std::string problem() const;                      // the last failure of the store since the last success
+  std::uint64_t queued() const { return queued_; }      // decisions that are not durable yet
+  std::uint64_t waiting() const { return waiting_; }    // other requests that are not durable yet
+  std::uint64_t unlogged() const { return unlogged_; }  // decisions of all gaps since the start
+  LedgerCounts counts() const;
+  std::string problem() const;  // the last failure of the store since the last success
 
  private:
   void run();
   bool take_requests(std::deque<Request>& requests);  // false: the end
+  void collect(std::deque<Request>& requests);
   void write(std::deque<Request>& requests);
   void finish(std::deque<Request>& requests, const std::vector<std::exception_ptr>& errors,
               const std::exception_ptr& failure);
@@ -58,12 +64,14 @@ class LogWriter {
   Ledger ledger_;  // of the writing thread
   std::function<void(EventNumber)> committed_;
   std::atomic<Request*> requests_{nullptr};  // the last one first
-  std::atomic<std::uint64_t> queued_{0};
+  std::atomic<std::uint64_t> queued_{0}, waiting_{0}, unlogged_{0};
+  std::atomic<std::uint64_t> gap_{0};  // of unlogged_: the log does not say so yet
   std::atomic<bool> sleeps_{false};
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable wake_;
   bool stopping_ = false;
   std::string problem_;
+  LedgerCounts counts_;
   bool more_expired_ = false;  // of the writing thread
   std::thread thread_;
 };

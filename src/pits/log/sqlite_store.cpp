@@ -1,8 +1,5 @@
 #include "pits/log/sqlite_store.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <mutex>
 
 #include "pits/core/io/files.h"
@@ -24,11 +21,7 @@ std::uint64_t natural(std::int64_t value) { return static_cast<std::uint64_t>(va
 void create_durably(const Path& directory) {
   if (std::filesystem::is_directory(directory)) return;
   create_directories_or_throw(directory);
-  const Path parent = std::filesystem::absolute(directory).parent_path();
-  const int descriptor = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;  // one may be allowed to write to a directory and not to read it
-  ::fsync(descriptor);
-  ::close(descriptor);
+  sync_directory(std::filesystem::absolute(directory).parent_path());
 }
 
 void check_layout(Database& database, const Path& file) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "pits/log/event.h"
+#include "pits/log/group.h"
 
 namespace pits {
 

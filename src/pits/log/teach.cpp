@@ -91,7 +91,10 @@ class Teacher {
     commit();
     learner_.emplace(to_);
   }
-  void take(Decided& decided) {
+  void take(Decided& decided) { take_decision(decided); }
+  void take(Restored& restored) { take_decision(restored); }
+  template <class Kind>
+  void take_decision(Kind& decided) {
     if (!translate_(decided)) {
       ++done_.left_out;
       return;
@@ -162,7 +165,7 @@ Teaching teach(Store& to, const Store& from, const TeachSetup& setup) {
   const Translation translate(old, created);
   std::uint64_t known = 0;
   for_each_event(from, [&](EventNumber, const GroupTime&, Event event) {
-    if (auto* decided = std::get_if<Decided>(&event)) known += translate(*decided) ? 1 : 0;
+    if (Decided* decided = decision_in(event)) known += translate(*decided) ? 1 : 0;
   });
   if (decisions > 0 && known == 0) {
     throw bad_input(

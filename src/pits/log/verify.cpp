@@ -21,7 +21,7 @@ struct Period {
 struct Contents {
   std::vector<Period> periods;
   EventNumber base = 0;            // a replay starts here or later
-  std::uint64_t out_of_reach = 0;  // erased, or of another bandit
+  std::uint64_t out_of_reach = 0;  // erased, restored, or of another bandit
 };
 
 Contents read_contents(const Store& store) {
@@ -30,6 +30,7 @@ Contents read_contents(const Store& store) {
     if (const auto* created = std::get_if<Created>(&event)) all.periods.push_back({1, created->engine, {}});
     if (const auto* changed = std::get_if<EngineChanged>(&event)) all.periods.push_back({number, changed->engine, {}});
     if (const auto* erased = std::get_if<Erased>(&event)) all.base = std::max(all.base, erased->base);
+    if (std::holds_alternative<Restored>(event)) ++all.out_of_reach;
     if (std::holds_alternative<Taught>(event)) {
       for (Period& period : all.periods) {
         all.out_of_reach += period.decisions.size();

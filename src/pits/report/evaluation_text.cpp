@@ -71,6 +71,8 @@ std::string counts_text(const LoggedData& data) {
   add(c.waiting, "without a reward yet, left out");
   add(c.erased, "with erased contexts, left out");
   add(c.dangling, "rewards without a decision, left out");
+  add(c.restored, "restored from tokens, left out");
+  add(c.unlogged, "decisions never logged (overload)");
   return text;
 }
 

@@ -129,6 +129,13 @@ void remove_unfinished(const std::filesystem::path& directory) {
   }
 }
 
+void sync_directory(const std::filesystem::path& directory) {
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;  // one may be allowed to write to a directory and not to read it
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
 void create_directories_or_throw(const std::filesystem::path& path) {
   std::error_code status;
   std::filesystem::create_directories(path, status);

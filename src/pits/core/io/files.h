@@ -36,6 +36,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 // Removes what killed processes have left of files; for a directory that nobody else writes to.
 void remove_unfinished(const std::filesystem::path& directory);
 
+// Makes names of files that were added, renamed or removed durable. Nothing happens where the directory cannot be read.
+void sync_directory(const std::filesystem::path& directory);
 void create_directories_or_throw(const std::filesystem::path& path);
 
 // Holds DIR/.lock for its lifetime, so that two processes never write to one directory. A process forked meanwhile

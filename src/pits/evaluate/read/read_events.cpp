@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <unordered_map>
 
 #include "pits/evaluate/read/read_log.h"
 #include "pits/log/audit.h"
 #include "pits/log/event_json.h"
+#include "pits/log/live_config.h"
 #include "pits/log/sqlite_store.h"
 
 namespace pits {
@@ -19,6 +21,7 @@ class EventRounds {
       made_ = true;
       builder_.add_actions(created->actions);
       builder_.close_actions();
+      config_ = live_config(created->config);
       context_size_ = created->context_size;
       retired_.assign(builder_.K(), 0);
     } else if (!made_) {
@@ -29,8 +32,13 @@ class EventRounds {
     } else if (const auto* retired = std::get_if<ActionRetired>(&event)) {
       if (retired->action >= retired_.size()) throw place.wrong("action {} is retired but unknown", retired->action);
       retired_[retired->action] = 1;
-    } else if (const auto* decided = std::get_if<Decided>(&event)) {
+    } else if (const auto* changed = std::get_if<ConfigChanged>(&event)) {
+      config_ = live_config(changed->config);
+    } else if (const auto* gap = std::get_if<Gap>(&event)) {
+      builder_.counts().unlogged += gap->decisions;
+    } else if (const Decided* decided = decision_in(event)) {
       add(*decided, place);
+      decisions_.back().restored = std::holds_alternative<Restored>(event);
     } else if (const auto* settled = std::get_if<Settled>(&event)) {
       settle(*settled, place);
     }
@@ -39,7 +47,9 @@ class EventRounds {
   LoggedData finish(const std::string& file) {
     if (!made_) throw bad_input("'{}' has no events", file);
     for (Waiting& one : decisions_) hand_on(one, file);
-    return builder_.finish(file);
+    LoggedData data = builder_.finish(file);
+    data.reward_range = range_of(data.rewards);
+    return data;
   }
 
  private:
@@ -47,6 +57,7 @@ class EventRounds {
     Decided decided;
     std::size_t line = 0;
     std::size_t actions = 0;  // that there were
+    bool restored = false;
     std::optional<Settled> settled{};
   };
 
@@ -79,6 +90,10 @@ class EventRounds {
 
   void hand_on(Waiting& one, const std::string& file) {
     LogCounts& counts = builder_.counts();
+    if (one.restored) {
+      ++counts.restored;
+      return;
+    }
     if (!one.settled) {
       ++counts.waiting;
       return;
@@ -120,9 +135,19 @@ class EventRounds {
     return features;
   }
 
+  // That of the log's newest settings. It bounds single rewards, and not their sum; and rewards of before it was set
+  // may lie outside.
+  std::optional<RewardRange> range_of(const std::vector<double>& rewards) const {
+    if (config_.reward_range.empty() || config_.rewards == RewardRule::sum) return std::nullopt;
+    const RewardRange range = log_reward_range(config_.reward_range);
+    const bool inside = std::ranges::all_of(rewards, [&](double r) { return range.holds(r); });
+    return inside ? std::optional(range) : std::nullopt;
+  }
+
   LogBuilder builder_;
   const LogOptions& options_;
   bool made_ = false;
+  LiveConfig config_;
   std::uint64_t context_size_ = 0;
   std::vector<std::uint8_t> retired_;
   std::vector<Waiting> decisions_;

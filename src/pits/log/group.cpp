@@ -1,0 +1,129 @@
+#include "pits/log/group.h"
+
+#include <cstring>
+#include <limits>
+
+#include "pits/core/io/sha256.h"
+
+namespace pits {
+namespace {
+
+constexpr std::uint8_t group_format = 1;
+constexpr std::size_t checksum_size = 8;
+constexpr std::size_t head_size = 1 + 2 * sizeof(Microseconds) + sizeof(std::uint32_t);
+constexpr std::size_t event_head_size = 2 + sizeof(std::uint32_t);
+
+std::string checksum(std::string_view bytes) {
+  Sha256 sha;
+  sha.add(bytes);
+  const auto digest = sha.finish();
+  return {reinterpret_cast<const char*>(digest.data()), checksum_size};
+}
+
+template <class T>
+T read_at(std::string_view bytes, std::size_t position) {
+  T value;
+  std::memcpy(&value, bytes.data() + position, sizeof value);
+  return value;
+}
+
+template <class Kind>
+Event read_fields(std::uint8_t version, std::string fields) {
+  if (version != Kind::version) {
+    throw bad_input("a '{}' event has version {}; this pits reads version {}", Kind::name, version, Kind::version);
+  }
+  Kind event;
+  Archive archive(std::move(fields));
+  event.visit([&](std::string_view, auto& field) { archive(field); });
+  archive.finish();
+  return event;
+}
+
+template <std::size_t i = 0>
+Event read_event(std::uint8_t tag, std::uint8_t version, std::string fields) {
+  if constexpr (i < std::variant_size_v<Event>) {
+    using Kind = std::variant_alternative_t<i, Event>;
+    if (tag == Kind::tag) return read_fields<Kind>(version, std::move(fields));
+    return read_event<i + 1>(tag, version, std::move(fields));
+  } else {
+    throw bad_input("an event has the unknown tag {}: written by a newer pits", tag);
+  }
+}
+
+// Enumerations of an event that came from outside.
+void check_enums(const Event& event) {
+  const auto* settled = std::get_if<Settled>(&event);
+  if (settled != nullptr && static_cast<std::size_t>(settled->reason) >= enum_names<SettleReason>.size()) {
+    throw bad_input("a 'settled' event has the unknown reason {}", static_cast<int>(settled->reason));
+  }
+}
+
+}  // namespace
+
+std::size_t GroupWriter::begin(std::uint8_t tag, std::uint8_t version) {
+  std::uint32_t size = 0;
+  events_(tag, version, size);
+  return events_.bytes().size();
+}
+
+void GroupWriter::end(std::size_t start) {
+  const std::size_t size = events_.bytes().size() - start;
+  if (size > std::numeric_limits<std::uint32_t>::max()) throw bad_input("an event of {} bytes is too large", size);
+  events_.overwrite(start - sizeof(std::uint32_t), static_cast<std::uint32_t>(size));
+  ++count_;
+}
+
+std::string GroupWriter::finish(const GroupTime& time) const {
+  Archive head;
+  std::uint8_t format = group_format;
+  GroupTime t = time;
+  std::uint32_t n = count_;
+  head(format, t.utc, t.elapsed, n);
+  std::string bytes = head.bytes() + events_.bytes();
+  return bytes += checksum(bytes);
+}
+
+GroupReader::GroupReader(std::string bytes, EventNumber first) : bytes_(std::move(bytes)), first_(first) {
+  const auto damaged = [&](std::string_view why) {
+    return bad_input("the group of events from number {} is damaged: {}", first_, why);
+  };
+  if (bytes_.size() < head_size + checksum_size) throw damaged("it is too short");
+  const std::string_view content = std::string_view(bytes_).substr(0, bytes_.size() - checksum_size);
+  if (checksum(content) != std::string_view(bytes_).substr(content.size()))
+    throw damaged("its checksum does not match");
+  if (const auto format = read_at<std::uint8_t>(bytes_, 0); format != group_format) {
+    throw bad_input("the group of events from number {} has format {}; this pits reads format {}", first_, format,
+                    group_format);
+  }
+  time_ = {.utc = read_at<Microseconds>(bytes_, 1), .elapsed = read_at<Microseconds>(bytes_, 1 + sizeof(Microseconds))};
+  const auto count = read_at<std::uint32_t>(bytes_, head_size - sizeof(std::uint32_t));
+  std::size_t position = head_size;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (content.size() - position < event_head_size) throw damaged("it ends early");
+    starts_.push_back(position);
+    const auto size = read_at<std::uint32_t>(bytes_, position + 2);
+    position += event_head_size;
+    if (content.size() - position < size) throw damaged("it ends early");
+    position += size;
+  }
+  if (count == 0 || position != content.size()) throw damaged("its size is not that of its events");
+}
+
+std::uint8_t GroupReader::tag(EventNumber number) const {
+  return read_at<std::uint8_t>(bytes_, starts_[number - first_]);
+}
+
+Event GroupReader::event(EventNumber number) const {
+  const std::size_t start = starts_.at(number - first_);
+  const auto size = read_at<std::uint32_t>(bytes_, start + 2);
+  try {
+    Event event =
+        read_event(tag(number), read_at<std::uint8_t>(bytes_, start + 1), bytes_.substr(start + event_head_size, size));
+    check_enums(event);
+    return event;
+  } catch (const Error& e) {
+    throw Error(e.kind(), fmt::format("event {}: {}", number, e.what()));
+  }
+}
+
+}  // namespace pits

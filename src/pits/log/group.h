@@ -1,0 +1,53 @@
+// Events in groups, as bytes: what a store keeps.
+#pragma once
+
+#include "pits/log/event.h"
+
+namespace pits {
+
+struct GroupTime {
+  Microseconds utc = 0;      // since 1970; may jump in both directions
+  Microseconds elapsed = 0;  // that the log has counted; never falls. Windows are measured by it.
+};
+
+// Builds the bytes of a group.
+class GroupWriter {
+ public:
+  template <class Kind>
+  void add(const Kind& event) {
+    const std::size_t start = begin(Kind::tag, Kind::version);
+    const_cast<Kind&>(event).visit([&](std::string_view, auto& field) { events_(field); });  // writing changes nothing
+    end(start);
+  }
+  std::uint32_t count() const { return count_; }
+  // Layout: format (u8), utc, elapsed (i64), count (u32); per event tag, version (u8), size (u32), fields; then the
+  // first 8 bytes of the SHA-256 of all that.
+  std::string finish(const GroupTime& time) const;
+
+ private:
+  std::size_t begin(std::uint8_t tag, std::uint8_t version);  // where the fields start
+  void end(std::size_t start);
+
+  Archive events_;
+  std::uint32_t count_ = 0;
+};
+
+// Reads the bytes of a group. An Error names the first event's number.
+class GroupReader {
+ public:
+  GroupReader(std::string bytes, EventNumber first);
+
+  EventNumber first() const { return first_; }
+  EventNumber last() const { return first_ + starts_.size() - 1; }
+  const GroupTime& time() const { return time_; }
+  Event event(EventNumber number) const;
+  std::uint8_t tag(EventNumber number) const;
+
+ private:
+  std::string bytes_;
+  EventNumber first_;
+  GroupTime time_;
+  std::vector<std::size_t> starts_;  // of the events
+};
+
+}  // namespace pits

@@ -1,0 +1,144 @@
+// What a service calls: decisions in two steps, and calls that nobody waits for.
+#include "pits/log/live_bandit.h"
+
+namespace pits {
+namespace {
+
+void raise(std::atomic<DecisionId>& id, DecisionId least) {
+  for (DecisionId now = id; now < least && !id.compare_exchange_weak(now, least);) {
+  }
+}
+
+}  // namespace
+
+Decided LiveBandit::make(ContextView x, const ActionSet& actions, const DecisionLabels& labels,
+                         std::vector<Action>* ranking) {
+  return make(x, actions, labels, ranking, false);
+}
+
+Decided LiveBandit::make(ContextView x, const ActionSet& actions, const DecisionLabels& labels,
+                         std::vector<Action>* ranking, bool wait) {
+  Decided made = published_.read([&](const Published& by) {
+    ActionSet set = actions;
+    const std::vector<std::uint8_t> mask = mask_of(labels.allowed, by.policy.retired.size());
+    if (!mask.empty() && !set.allowed.empty()) throw bad_input("allowed actions are given by names or by a mask");
+    if (!mask.empty()) set.allowed = mask;
+    by.policy.check(x, set, 1);
+    return decided(x, set, next_id(wait), by, ranking);
+  });
+  made.key = labels.key;
+  made.context = labels.context;
+  ++made_;
+  return made;
+}
+
+Decided LiveBandit::decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,
+                            std::vector<Action>* ranking) const {
+  Decided made;
+  made.id = id;
+  made.model = by.number;
+  made.x.assign(x.begin(), x.end());
+  made.allowed.assign(actions.allowed.begin(), actions.allowed.end());
+  made.features.assign(actions.features.data(), actions.features.data() + actions.features.size());
+  made.floor = static_cast<float>(by.policy.config.floor);
+  made.propensities.resize(actions.size(by.policy.retired.size()));
+  const std::vector<Choice> ranked = by.policy.rank(x, actions, ranking == nullptr ? 1 : made.propensities.size(), id);
+  made.action = ranked.front().action;
+  if (ranking != nullptr) {
+    ranking->clear();
+    for (const Choice& choice : ranked) ranking->push_back(choice.action);
+  }
+  made.propensity_error = static_cast<float>(by.policy.probabilities(x, actions, id, 0, made.propensities));
+  return made;
+}
+
+bool LiveBandit::write(Decided decided) {
+  if (writer_->add(std::move(decided))) return true;
+  writer_->add_to_gap();
+  return false;
+}
+
+void LiveBandit::write(Decided decided, Written done) {
+  const auto made = std::make_shared<Decided>(std::move(decided));
+  const auto id = std::make_shared<DecisionId>(0);
+  writer_->add({.apply = [made, id](Ledger& ledger) { *id = ledger.decide(*made); },
+                .finish =
+                    [made, id, done = std::move(done)](Ledger& ledger, std::exception_ptr error) {
+                      std::optional<Decided> earlier;
+                      try {
+                        if (!error && *id != made->id) earlier = ledger.find(*id).value();
+                      } catch (...) {
+                        error = std::current_exception();
+                      }
+                      done(error ? nullptr : earlier ? &*earlier : made.get(), error);
+                    }});
+}
+
+// Ids of before a backup, which its log did not know.
+void LiveBandit::skip_ids(const Ledger& ledger) { raise(next_id_, ledger.ids_start()); }
+
+void LiveBandit::start_ids_at(DecisionId start) {
+  if (start <= next_id_) return;
+  reserve_ids(start + id_block);
+  raise(next_id_, start);
+}
+
+// A batch is taken as a whole or refused as a whole.
+std::vector<Answer> LiveBandit::reward_all(Ledger& ledger, std::span<const Reward> rewards) {
+  for (const Reward& reward : rewards) ledger.check(reward);
+  std::vector<Answer> answers;
+  for (const Reward& reward : rewards) answers.push_back(ledger.reward(reward));
+  return answers;
+}
+
+template <class Call>
+void LiveBandit::add(Call call, Answered done) {
+  const auto answers = std::make_shared<std::vector<Answer>>();
+  writer_->add({.apply = [answers, call = std::move(call)](Ledger& ledger) { *answers = call(ledger); },
+                .finish =
+                    [this, answers, done = std::move(done)](Ledger& ledger, const std::exception_ptr& error) {
+                      skip_ids(ledger);
+                      done(error ? std::vector<Answer>() : std::move(*answers), error);
+                    }});
+}
+
+void LiveBandit::reward(std::vector<Reward> rewards, Answered done) {
+  add([rewards = std::move(rewards)](Ledger& ledger) { return reward_all(ledger, rewards); }, std::move(done));
+}
+
+void LiveBandit::activate(DecisionId id, Record record, Answered done) {
+  add([id, record = std::move(record)](Ledger& ledger) { return std::vector{ledger.activate(id, record.get())}; },
+      std::move(done));
+}
+
+void LiveBandit::cancel(DecisionId id, Record record, Answered done) {
+  add([id, record = std::move(record)](Ledger& ledger) { return std::vector{ledger.cancel(id, record.get())}; },
+      std::move(done));
+}
+
+// The same, and waits.
+template <class Call>
+auto LiveBandit::call(Call&& call) {
+  return writer_->call_then(std::forward<Call>(call), [this](Ledger& ledger, auto result) {
+    skip_ids(ledger);
+    return result;
+  });
+}
+
+Answer LiveBandit::reward(const Reward& reward) {
+  return call([&](Ledger& ledger) { return ledger.reward(reward); });
+}
+
+std::vector<Answer> LiveBandit::reward(std::span<const Reward> rewards) {
+  return call([&](Ledger& ledger) { return reward_all(ledger, rewards); });
+}
+
+Answer LiveBandit::activate(DecisionId id, const Record& record) {
+  return call([&](Ledger& ledger) { return ledger.activate(id, record.get()); });
+}
+
+Answer LiveBandit::cancel(DecisionId id, const Record& record) {
+  return call([&](Ledger& ledger) { return ledger.cancel(id, record.get()); });
+}
+
+}  // namespace pits

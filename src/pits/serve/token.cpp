@@ -1,0 +1,150 @@
+#include "pits/serve/token.h"
+
+#include <pthread.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace pits {
+namespace {
+
+constexpr unsigned char format = 1;
+constexpr std::size_t nonce_size = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
+constexpr std::size_t tag_size = crypto_aead_xchacha20poly1305_ietf_ABYTES;
+constexpr std::size_t head_size = 1 + sizeof(std::uint32_t) + nonce_size;
+constexpr int alphabet = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
+
+using Bytes = std::vector<unsigned char>;
+
+void append(Bytes& bytes, const void* data, std::size_t size) {
+  const auto* from = static_cast<const unsigned char*>(data);
+  bytes.insert(bytes.end(), from, from + size);
+}
+
+// The bytes that an Archive would write, in memory that is used again. Texts are left empty: learning needs none.
+struct FieldWriter {
+  Bytes& out;
+
+  void operator()(std::string_view, const std::string&) const { number(std::uint64_t{0}); }
+  template <class T>
+  void operator()(std::string_view, const std::vector<T>& values) const {
+    number(std::uint64_t{values.size()});
+    append(out, values.data(), values.size() * sizeof(T));
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void operator()(std::string_view, const T& value) const { number(value); }
+
+ private:
+  template <class T>
+  void number(T value) const {
+    append(out, &value, sizeof value);
+  }
+};
+static_assert(sizeof(bool) == 1);
+
+std::atomic<unsigned> forks{0};
+
+// Random bytes are fetched for many tokens at once. A forked process has a copy of what is left, and fetches its own.
+void append_nonce(Bytes& bytes) {
+  static const int watched = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  if (watched != 0) throw failed("cannot watch for forks: {}", std::strerror(watched));
+  struct Supply {
+    std::array<unsigned char, 256 * nonce_size> bytes;
+    std::size_t used = sizeof bytes;
+    unsigned forks = 0;
+  };
+  thread_local Supply supply;
+  if (supply.used == supply.bytes.size() || supply.forks != forks.load(std::memory_order_relaxed)) {
+    randombytes_buf(supply.bytes.data(), supply.bytes.size());
+    supply.used = 0;
+    supply.forks = forks;
+  }
+  append(bytes, supply.bytes.data() + supply.used, nonce_size);
+  supply.used += nonce_size;
+}
+
+// What is authenticated beside the fields: version, key and bandit.
+void write_associated(Bytes& bytes, const unsigned char* head, std::string_view bandit, std::uint64_t seed) {
+  bytes.assign(head, head + head_size - nonce_size);
+  append(bytes, &seed, sizeof seed);
+  append(bytes, bandit.data(), bandit.size());
+}
+
+// As sodium_bin2base64 does, which takes longer than the encryption because its time tells nothing of the bytes; these
+// are public.
+std::string encoded(const Bytes& bytes) {
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string text((bytes.size() * 4 + 2) / 3, '\0');
+  char* to = text.data();
+  std::size_t i = 0;
+  for (; i + 3 <= bytes.size(); i += 3, to += 4) {
+    const unsigned three = bytes[i] << 16U | bytes[i + 1] << 8U | bytes[i + 2];
+    for (unsigned j = 0; j < 4; ++j) to[j] = letters[three >> (18U - 6U * j) & 63U];
+  }
+  if (i == bytes.size()) return text;
+  const bool two = i + 2 == bytes.size();
+  const unsigned rest = bytes[i] << 16U | (two ? bytes[i + 1] << 8U : 0U);
+  for (unsigned j = 0; j < (two ? 3U : 2U); ++j) to[j] = letters[rest >> (18U - 6U * j) & 63U];
+  return text;
+}
+
+Bytes decoded(std::string_view token) {
+  Bytes bytes(token.size());
+  std::size_t size = 0;
+  if (sodium_base642bin(bytes.data(), bytes.size(), token.data(), token.size(), nullptr, &size, nullptr, alphabet) !=
+          0 ||
+      size < head_size + tag_size) {
+    throw bad_input("that is no token: a token is what came with the decision, unchanged");
+  }
+  if (bytes[0] != format) throw bad_input("the token has format {}; this pits reads format {}", bytes[0], format);
+  bytes.resize(size);
+  return bytes;
+}
+
+}  // namespace
+
+std::string TokenKeys::seal(const Decided& decided, Microseconds utc, std::string_view bandit,
+                            std::uint64_t seed) const {
+  thread_local Bytes bytes, associated;
+  const Key& key = keys_.back();
+  bytes.assign(1, format);
+  append(bytes, &key.id, sizeof key.id);
+  append_nonce(bytes);
+  const FieldWriter write{bytes};
+  const_cast<Decided&>(decided).visit(write);  // writing changes nothing
+  write("utc", utc);
+  const std::size_t size = bytes.size() - head_size;
+  bytes.resize(bytes.size() + tag_size);
+  write_associated(associated, bytes.data(), bandit, seed);
+  unsigned char* fields = bytes.data() + head_size;
+  crypto_aead_xchacha20poly1305_ietf_encrypt(fields, nullptr, fields, size, associated.data(), associated.size(),
+                                             nullptr, fields - nonce_size, key.secret.data());
+  return encoded(bytes);
+}
+
+Restored TokenKeys::open(std::string_view token, std::string_view bandit, std::uint64_t seed) const {
+  const Bytes bytes = decoded(token);
+  std::uint32_t id = 0;
+  std::memcpy(&id, bytes.data() + 1, sizeof id);
+  const auto key = std::ranges::find(keys_, id, &Key::id);
+  if (key == keys_.end()) throw bad_input("the key of the token is gone: it is too old, or of another service");
+  Bytes associated;
+  write_associated(associated, bytes.data(), bandit, seed);
+  const unsigned char* fields = bytes.data() + head_size;
+  std::string plain(bytes.size() - head_size - tag_size, '\0');
+  if (crypto_aead_xchacha20poly1305_ietf_decrypt(reinterpret_cast<unsigned char*>(plain.data()), nullptr, nullptr,
+                                                 fields, bytes.size() - head_size, associated.data(), associated.size(),
+                                                 fields - nonce_size, key->secret.data()) != 0) {
+    throw bad_input("the token is damaged, or not one of bandit '{}'", bandit);
+  }
+  Restored record;
+  Archive archive(std::move(plain));
+  record.visit([&](std::string_view, auto& field) { archive(field); });
+  archive.finish();
+  return record;
+}
+
+}  // namespace pits
