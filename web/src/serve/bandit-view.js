@@ -125,7 +125,7 @@ export function banditView() {
   const update = (state, statistics) => {
     const actions = state.actions.filter((one) => !one.retired).length;
     title.textContent = state.name;
-    agent.textContent = `${state.agent} · ${state.actions.length ? counted(actions, "action") : "candidates come with each decision"}`;
+    agent.textContent = `${state.agent.split(",")[0]} · ${state.actions.length ? counted(actions, "action") : "candidates come with each decision"}`;
     facts.replaceChildren(...tiles(state, statistics));
     leftOut.textContent = partsLeftOut(statistics);
     const hint = nextStep(state, statistics);
