@@ -243,6 +243,24 @@ TEST(Monitor, VersionsAndTrainingsAreTheLastOnes) {
   EXPECT_EQ(models["trainings"][9]["utc"], 1.8e9 + 999);
 }
 
+TEST(Monitor, RestoredAndUnloggedDecisionsAreCountedOnTheirOwn) {
+  MemoryStore store;
+  Script script(store);
+  Restored restored;
+  restored.id = 7, restored.propensities = {.5F, .3F, .2F};
+  script.group.add(restored);
+  script.settle(7, 1.0F);
+  script.group.add(Gap{.decisions = 40});
+  script.group.add(Gap{.decisions = 2});
+  script.commit();
+  const json found = followed(store);
+  EXPECT_EQ(found["restored"], 1);
+  EXPECT_EQ(found["unlogged"], 42);
+  EXPECT_EQ(found["decisions"], 0);
+  EXPECT_EQ(found["settled"]["reward"], 1);
+  EXPECT_EQ(found["values"]["rounds"], 0);
+}
+
 TEST(Monitor, AnEmptyLogHasNoNumbersButIsWhole) {
   MemoryStore store;
   const Script script(store);

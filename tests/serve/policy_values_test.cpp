@@ -26,19 +26,19 @@ json values_of(const Store& store) {
 TEST(PolicyValues, ValuesAreThoseOfTheEvaluation) {
   const test::Scratch scratch;
   const auto directory = scratch.path() / "shop";
-  {
-    SqliteStore store(directory);
-    Script script(store, {.window = 600.0});
-    play(script, 3000, 0.1);
-    for (const TimedDecision& one : decisions_of(store)) {
-      if (!one.settled) script.settle(one.decided.id, 0.0F, SettleReason::expired);
-    }
-    script.commit();
+  MemoryStore played;
+  Script script(played, {.window = 600.0, .reward_range = "0,1"});
+  play(script, 3000, 0.1);
+  for (const TimedDecision& one : decisions_of(played)) {
+    if (!one.settled) script.settle(one.decided.id, 0.0F, SettleReason::expired);
   }
+  script.commit();
+  GroupWriter group;  // all events in one: a single wait for the disk
+  for (const Event& event : events_of(played)) std::visit([&](const auto& one) { group.add(one); }, event);
+  SqliteStore(directory).commit({.first = 1, .group = group.finish({})});
   const SqliteStore store(directory, Access::read);
   const FakeClock clock;
   Monitor monitor(store, 0, {}, clock);
-  monitor.set_range(0.0, 1.0);
   monitor.follow(store.last(), 1'000'000);
   const json values = monitor.statistics()["values"];
 
@@ -150,11 +150,10 @@ TEST(PolicyValues, CertainDecisionsAtTheStartAreLeftOut) {
 
 TEST(PolicyValues, ARewardOutsideOfTheRangeTakesTheIntervalsAway) {
   MemoryStore store;
-  Script script(store);
-  for (DecisionId id = 1; id <= 50; ++id) script.decide(id, 0, {.5F, .3F, .2F}), script.settle(id, 0.5F);
+  Script script(store, {.reward_range = "0,0.1"});
+  for (DecisionId id = 1; id <= 50; ++id) script.decide(id, 0, {.5F, .3F, .2F}), script.settle(id, 0.1F);
   script.commit();
   Monitor monitor(store, 0);
-  monitor.set_range(0.0, 1.0);
   monitor.follow(store.last(), 1000);
   EXPECT_EQ(monitor.statistics()["values"]["logged"]["interval"].size(), 2U);
   script.decide(51, 0, {.5F, .3F, .2F}), script.settle(51, 2.0F);
@@ -162,7 +161,21 @@ TEST(PolicyValues, ARewardOutsideOfTheRangeTakesTheIntervalsAway) {
   monitor.follow(store.last(), 1000);
   EXPECT_EQ(monitor.statistics()["values"]["outside"], 1);
   EXPECT_TRUE(monitor.statistics()["values"]["logged"]["interval"].is_null());
-  EXPECT_THROW(Monitor(store, 0).set_range(1.0, 1.0), Error);
+}
+
+TEST(PolicyValues, AreJudgedAnewWhereTheRangeChanges) {
+  MemoryStore store;
+  Script script(store);
+  script.decide(1, 0, {.5F, .3F, .2F}), script.settle(1, 1.0F);
+  script.group.add(ConfigChanged{.config = as_text(LiveConfig{.reward_range = "0,5"})});
+  for (DecisionId id = 2; id <= 4; ++id) script.decide(id, 0, {.5F, .3F, .2F}), script.settle(id, 5.0F);
+  script.group.add(ConfigChanged{.config = as_text(LiveConfig{.window = 60.0, .reward_range = "0,5"})});  // the same
+  script.commit();
+  const json values = values_of(store);
+  EXPECT_EQ(values["rounds"], 3);
+  EXPECT_EQ(values["range"], json({0.0, 5.0}));
+  EXPECT_DOUBLE_EQ(values["logged"]["ips"], 5.0);
+  EXPECT_FALSE(values["logged"]["interval"].is_null());
 }
 
 }  // namespace

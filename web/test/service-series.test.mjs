@@ -34,9 +34,11 @@ test("rewards have their mean and band; those that wait count with the default",
   assert.equal(all.at(-1).value, 6 / 10); // without a window only outcomes count, joined until there are enough
 });
 
-test("the last bucket's rate is of the part that has passed", () => {
-  const rates = ratePoints(series, series.decisions, 1045);
-  assert.deepEqual(rates.map((p) => p.value), [5, 0, 10, 0.4, 12]);
+test("the last bucket's rate is of the part that has passed, once that is a good part", () => {
+  const rates = (now) => ratePoints(series, series.decisions, now).map((p) => p.value);
+  assert.deepEqual(rates(1045), [5, 0, 10, 0.4, 12]);
+  assert.deepEqual(rates(1042), [5, 0, 10, 0.4]);
+  assert.deepEqual(ratePoints({ start: 0, seconds: 1 }, [3], 0.5).map((p) => p.value), [3]); // there is no other
 });
 
 test("shares sum to one", () => {

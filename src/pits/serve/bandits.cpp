@@ -76,12 +76,9 @@ std::string difference(const Created& now, const Created& asked, const std::vect
 ServedBandit::ServedBandit(std::string name, std::unique_ptr<Store> store)
     : name_(std::move(name)),
       live_(std::move(store)),
-      monitor_(live_.store(), monitored_from(live_.store())),
-      config_(live_.config()) {
+      config_(live_.config()),
+      monitor_(live_.store(), monitored_from(live_.store()), config_) {
   live_.start_ids_at(first_id(system_clock().utc()));
-  if (config_.reward_range.empty()) return;
-  const RewardRange range = parse_reward_range(config_.reward_range);
-  monitor_.set_range(range.low, range.high);
 }
 
 LiveConfig ServedBandit::config() const {

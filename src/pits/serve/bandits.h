@@ -31,9 +31,9 @@ class ServedBandit {
  private:
   std::string name_;
   LiveBandit live_;
-  Monitor monitor_;
   mutable std::mutex mutex_;
   LiveConfig config_;
+  Monitor monitor_;
 };
 
 class Bandits {

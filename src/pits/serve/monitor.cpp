@@ -24,9 +24,20 @@ Monitor::Monitor(const Store& store, EventNumber from, const std::optional<LiveC
       seconds_(second, 64, WhenFull::drop) {
   const Created created = created_event(store);
   named_actions_ = !created.actions.empty();
-  window_ = (config ? *config : live_config(created.config)).window > 0.0;
+  use(config ? *config : live_config(created.config));
   if (const auto group = store_.group(from_)) time_ = group->time();
   now_ = time_.elapsed;
+}
+
+void Monitor::use(const LiveConfig& config) {
+  window_ = config.window > 0.0;
+  if (!window_) std::ranges::for_each(waiting_, [this](Waiting& decision) { judge(decision); });
+  if (config.reward_range == range_) return;
+  range_ = config.reward_range;
+  values_ = {};
+  intervals_.clear();
+  interval_rounds_ = 0;
+  if (!range_.empty()) values_.set_range(log_reward_range(range_));
 }
 
 EventNumber Monitor::number() const {
@@ -82,14 +93,17 @@ void Monitor::see(EventNumber number, const Event& event) {
     if (retired->action >= retired_.size()) retired_.resize(retired->action + 1);
     retired_[retired->action] = 1;
   } else if (const auto* changed = std::get_if<ConfigChanged>(&event)) {
-    window_ = live_config(changed->config).window > 0.0;
-    if (!window_) std::ranges::for_each(waiting_, [this](Waiting& decision) { judge(decision); });
+    use(live_config(changed->config));
   } else if (const auto* adopted = std::get_if<TrainingAdopted>(&event)) {
     ++adopted_;
     trainings_.push_back({number, adopted->began, time_.elapsed, adopted->problem});
     if (trainings_.size() > kept) trainings_.pop_front();
   } else if (std::holds_alternative<TrainingSkipped>(event)) {
     ++skipped_;
+  } else if (std::holds_alternative<Restored>(event)) {
+    ++restored_;
+  } else if (const auto* gap = std::get_if<Gap>(&event)) {
+    unlogged_ += gap->decisions;
   }
 }
 

@@ -29,11 +29,10 @@ inline constexpr std::array propensity_edges{0.001, 0.002, 0.005, 0.01, 0.02, 0.
 
 class Monitor {
  public:
-  // Counts events from number `from` on. `config` is the bandit's at that event; none: as it was created.
+  // Counts events from number `from` on. `config` is the bandit's at that event; none: as it was created. Values have
+  // intervals where it has a reward_range; where that changes, values are judged anew from there.
   Monitor(const Store& store, EventNumber from, const std::optional<LiveConfig>& config = {},
           const Clock& clock = system_clock(), std::size_t most_waiting = std::size_t{1} << 18U);
-  // Where the rewards can be; before the first follow(). Without it values have no intervals.
-  void set_range(double low, double high) { values_.set_range({.low = low, .high = high}); }
 
   // Reads events up to `until`, at most so many. For one thread.
   void follow(EventNumber until, std::size_t most_events);
@@ -67,6 +66,7 @@ class Monitor {
     double expected = 0.0, variance = 0.0;  // Σp, Σp(1−p)
   };
 
+  void use(const LiveConfig& config);
   void see(EventNumber number, const Event& event);
   void see(const Decided& decided);
   void see(const Settled& settled);
@@ -94,11 +94,13 @@ class Monitor {
   EventNumber number_;
   GroupTime time_{};      // of the last group
   Microseconds now_ = 0;  // elapsed, up to which the log has been read
-  bool window_;           // decisions settle by themselves
+  bool window_ = true;    // decisions settle by themselves
+  std::string range_;     // of rewards, as the config has it
 
   std::uint64_t decisions_ = 0, rewards_ = 0;
-  std::array<std::uint64_t, 3> settled_{};  // by reason
-  std::uint64_t waiting_count_ = 0;         // in the sample
+  std::uint64_t restored_ = 0, unlogged_ = 0;  // decisions: not in the others, nor judged
+  std::array<std::uint64_t, 3> settled_{};     // by reason
+  std::uint64_t waiting_count_ = 0;            // in the sample
   Timeline all_, recent_, seconds_;
 
   std::deque<Waiting> waiting_;  // sampled decisions, from the oldest one that waits

@@ -12,6 +12,8 @@ json Monitor::statistics() const {
   json out = {{"from", from_}, {"to", number_}, {"utc", seconds(now_ + offset)}};
   out["decisions"] = decisions_;
   out["rewards"] = rewards_;
+  out["restored"] = restored_;
+  out["unlogged"] = unlogged_;
   for (std::size_t reason = 0; reason < settled_.size(); ++reason) {
     out["settled"][enum_names<SettleReason>[reason]] = settled_[reason];
   }

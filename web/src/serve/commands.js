@@ -39,5 +39,5 @@ export const decideFirst = (state) =>
     curl("POST", `v1/bandits/${encodeURIComponent(state.name)}/decide`, { context: context(state) }));
 
 export const rewardFirst = (state, id) =>
-  emptyState("No reward has come yet", "Tell the bandit how a decision turned out, by the decision's id. It learns from that, and the pictures of rewards begin.",
+  emptyState("No reward has come yet", "Tell the bandit how a decision turned out: put the id that it was answered with in place of 1. It learns from that, and the pictures of rewards begin.",
     curl("POST", `v1/bandits/${encodeURIComponent(state.name)}/rewards`, { id, value: 1 }));

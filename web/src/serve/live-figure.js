@@ -21,21 +21,44 @@ export function refill(node, ...children) {
   });
 }
 
-// draw(width) gives {height, summary, parts, stops, columns, rows}: stops are [{x, text}], places of the cursor.
+// Calls move(place) with a place among stops(), or null, as the pointer or the keys say.
+function followCursor(drawing, stops, move) {
+  let stop = null;
+  const go = (to) => {
+    const last = stops().length - 1;
+    stop = to === null || last < 0 ? null : Math.max(0, Math.min(last, to));
+    move(stop);
+  };
+  drawing.addEventListener("pointermove", (event) => {
+    const x = event.clientX - drawing.getBoundingClientRect().left;
+    const distances = stops().map((one) => Math.abs(one.x - x));
+    go(distances.indexOf(Math.min(...distances)));
+  });
+  drawing.addEventListener("pointerleave", () => go(null));
+  drawing.addEventListener("blur", () => go(null));
+  drawing.addEventListener("keydown", (event) => {
+    const last = stops().length - 1;
+    const steps = { ArrowLeft: (stop ?? last + 1) - 1, ArrowRight: (stop ?? last - 1) + 1, Home: 0, End: last };
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    go(steps[event.key]);
+  });
+}
+
+// draw(width) gives {height, summary, parts, top, bottom, stops, columns, rows}: stops are [{x, text}], places of the
+// cursor.
 export function liveFigure(id, title, note) {
   const drawing = svg("svg", { role: "img", tabindex: "0", class: "drawing" });
-  const output = element("output", { class: "readout" });
-  const tableBody = element("div", {});
+  const output = element("output", { class: "readout" }), tableBody = element("div", {});
   const table = element("details", { class: "numbers" }, element("summary", {}, "Numbers"), tableBody);
-  const explanation = element("p", {}, note);
-  const legend = element("div", { class: "legend" });
+  const explanation = element("p", {}, note), legend = element("div", { class: "legend" });
   const node = element("figure", { id }, element("figcaption", {}, element("h3", {}, title), explanation), legend, drawing, output, table);
-  let draw = null, model = null, stop = null, width = 0;
+  let draw = null, model = { stops: [], columns: [], rows: [] }, stop = null, width = 0;
 
   const showStop = () => {
     drawing.querySelector(".cursor")?.remove();
-    const at = stop === null ? null : model.stops[Math.min(stop, model.stops.length - 1)];
-    output.textContent = at ? at.text : "";
+    const at = stop === null ? undefined : model.stops[Math.min(stop, model.stops.length - 1)];
+    output.textContent = at?.text ?? "";
     if (at) drawing.append(svg("line", { class: "cursor", x1: at.x, x2: at.x, y1: model.top, y2: model.bottom }));
   };
   const fillTable = () => refill(tableBody, ...(table.open ? [tableOf(title, model.columns, model.rows)] : []));
@@ -50,28 +73,8 @@ export function liveFigure(id, title, note) {
     showStop();
     fillTable();
   };
-  const move = (to) => {
-    if (!model?.stops.length) return;
-    stop = Math.max(0, Math.min(model.stops.length - 1, to));
-    showStop();
-  };
-  drawing.addEventListener("pointermove", (event) => {
-    if (!model?.stops.length) return;
-    const x = event.clientX - drawing.getBoundingClientRect().left;
-    const distance = (one) => Math.abs(one.x - x);
-    move(model.stops.reduce((best, one, i) => (distance(one) < distance(model.stops[best]) ? i : best), 0));
-  });
-  const leave = () => ((stop = null), model && showStop());
-  drawing.addEventListener("pointerleave", leave);
-  drawing.addEventListener("blur", leave);
-  drawing.addEventListener("keydown", (event) => {
-    const last = (model?.stops.length ?? 0) - 1;
-    const steps = { ArrowLeft: (stop ?? last + 1) - 1, ArrowRight: (stop ?? last - 1) + 1, Home: 0, End: last };
-    if (!(event.key in steps)) return;
-    event.preventDefault();
-    move(steps[event.key]);
-  });
-  table.addEventListener("toggle", () => model && fillTable());
+  followCursor(drawing, () => model.stops, (to) => ((stop = to), showStop()));
+  table.addEventListener("toggle", fillTable);
   new ResizeObserver(() => node.clientWidth !== width && redraw()).observe(node);
   return { node, legend, explanation, update: (how) => ((draw = how), redraw()) };
 }

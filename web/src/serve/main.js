@@ -123,7 +123,8 @@ async function refresh(mine) {
 function failed(error) {
   lostSince ??= lastAnswer ?? utcNow();
   const answered = error instanceof StatusError;
-  const text = answered ? `The service answers, but not with numbers (${error.status}): ${error.message}` : `No connection since ${lostSince}. The numbers below are of that time; the page goes on trying.`;
+  const shown = lastAnswer ? "The numbers below are of that time; the page" : "The page";
+  const text = answered ? `The service answers, but not with numbers (${error.status}): ${error.message}` : `No connection since ${lostSince}. ${shown} goes on trying.`;
   showBanners([{ kind: answered ? "problem" : "lost", text }]);
   document.body.classList.toggle("stale", true);
 }

@@ -42,12 +42,16 @@ export function rewardPoints(series, now, waiting, defaultReward) {
   });
 }
 
-// Events per second of each bucket; the last one has not ended yet.
-export const ratePoints = (series, counts, now) =>
-  counts.map((count, i) => {
+// Events per second of each bucket. The last one is left out until a good part of it has passed: its events may not be
+// read yet.
+export function ratePoints(series, counts, now) {
+  const points = counts.map((count, i) => {
     const { start, end } = span(series, { from: i, to: i + 1 }, now);
-    return { time: (start + end) / 2, value: count / Math.max(end - start, 1) };
+    return { time: (start + end) / 2, value: count / Math.max(end - start, 1), passed: end - start };
   });
+  const whole = points.filter((p, i) => i + 1 < points.length || p.passed >= Math.max(2, series.seconds / 4));
+  return whole.length ? whole : points;
+}
 
 // Shares of actions: [{start, end, decisions, shares}].
 export const shareSpans = (series, now) =>

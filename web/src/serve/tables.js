@@ -20,10 +20,9 @@ function remarks({ range, outside, level, rounds, left_out: leftOut, interval_ro
   const texts = [];
   if (outside > 0) texts.push(`No intervals: ${counted(outside, "reward")} outside of the range ${range[0]} to ${range[1]}.`);
   else if (!range) texts.push("No intervals: they need to know the least and the largest reward that there can be. Give the bandit a reward_range, e.g. [0, 1].");
-  else texts.push(`The intervals hold with probability ${100 * level} % at every time that you look, together. They are of the first ${counted(intervalRounds, "decision")}.`);
+  else texts.push(`Each interval holds at all times at once with probability ${100 * level} %, however often you look. They are of the first ${counted(intervalRounds, "decision")}.`);
   texts.push(`Judged on ${counted(rounds, "decision")}${statistics.window ? ", up to the oldest one that still waits for its reward" : ", as their rewards came"}.`);
   if (leftOut > 0) texts.push(`Left out: ${counted(leftOut, "decision")} at the start that left nothing to chance.`);
-  if (statistics.one_in > 1) texts.push(`Very many decisions wait, so that this is a sample: one decision in ${statistics.one_in}.`);
   return note(texts.join(" "));
 }
 
