@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto most_lingering = 2s;
-constexpr std::size_t most_dropped = 1 << 18;  // bytes after the last request
+constexpr std::size_t most_dropped = 1 << 22;  // bytes after the last request
 constexpr auto drain_grace = 500ms;            // for the next request of an idle connection
 constexpr double least_rate = 500;             // bytes of a body per second
 
