@@ -56,14 +56,14 @@ void HttpConnection::time_out() {
   settle();
 }
 
-// Too few bytes in a window of body_timeout.
+// Too few bytes since the last look, body_timeout ago.
 bool HttpConnection::slow_body(Time now) {
-  const std::chrono::duration<double> window = loop_.config().body_timeout;
-  if (now - since_ < window) return false;
+  const std::chrono::duration<double> elapsed = now - since_;
+  if (elapsed < loop_.config().body_timeout) return false;
   const auto came = static_cast<double>(parser_.body_size() - body_mark_);
   since_ = now;
   body_mark_ = parser_.body_size();
-  return came < least_rate * window.count();
+  return came < least_rate * elapsed.count();
 }
 
 void HttpConnection::check_time(Time now) {
