@@ -1,10 +1,9 @@
 #include "pits/serve/http/http.h"
 
-#include <filesystem>
-#include <numeric>
+#include <atomic>
+#include <optional>
 #include <random>
 
-#include "pits/core/error.h"
 #include "serve/raw_client.h"
 
 namespace pits::test {
@@ -15,7 +14,7 @@ using namespace std::chrono_literals;
 std::string numbered(const std::string& path, std::size_t n) { return path + "/" + std::to_string(n); }
 
 TEST(Http, AnswersWithWhatTheHandlerSays) {
-  HttpServer server({.listen = "127.0.0.1:0"}, [](const HttpRequest& request, Answerer answer) {
+  HttpServer server(patient(), [](const HttpRequest& request, Answerer answer) {
     EXPECT_EQ(request.method, "PUT");
     EXPECT_EQ(request.path, "/v1/bandits/tea%20shop");
     EXPECT_EQ(request.query, "a=b&c=?");
@@ -137,8 +136,7 @@ TEST(Http, KeepsAnOldConnectionAliveWhenAsked) {
 }
 
 TEST(Http, AReplyMayCloseTheConnection) {
-  HttpServer server({.listen = "127.0.0.1:0"},
-                    [](const HttpRequest&, Answerer answer) { answer({.body = "bye", .close = true}); });
+  HttpServer server(patient(), [](const HttpRequest&, Answerer answer) { answer({.body = "bye", .close = true}); });
   RawClient client(server.address());
   EXPECT_EQ(client.ask(get("/x") + get("/y")).body, "bye");
   EXPECT_EQ(client.rest(), "");
@@ -155,8 +153,7 @@ TEST(Http, HeadHasTheHeadOfGet) {
 }
 
 TEST(Http, NoContentHasNoLength) {
-  HttpServer server({.listen = "127.0.0.1:0"},
-                    [](const HttpRequest&, Answerer answer) { answer({.status = 204, .body = "dropped"}); });
+  HttpServer server(patient(), [](const HttpRequest&, Answerer answer) { answer({.status = 204, .body = "dropped"}); });
   RawClient client(server.address());
   const Reply reply = client.ask(get("/x") + get("/y"));
   EXPECT_EQ(reply.status, 204);
@@ -200,7 +197,7 @@ TEST(Http, ADroppedAnswererOrAnExceptionSendsAnError) {
   wait_until([&] { return server.held() == 1; });
   server.drop_held(0);
   EXPECT_EQ(client.reply().status, 500);
-  HttpServer throwing({.listen = "127.0.0.1:0"}, [](const HttpRequest&, Answerer) { throw std::runtime_error("oh"); });
+  HttpServer throwing(patient(), [](const HttpRequest&, Answerer) { throw std::runtime_error("oh"); });
   EXPECT_EQ(RawClient(throwing.address()).ask(get("/x")).status, 500);
 }
 
@@ -215,7 +212,7 @@ TEST(Http, AnswersMayComeAfterTheClientOrTheServerIsGone) {
   wait_until([&] { return server->server.counters().open == 0; });
   std::optional<Answerer> kept;
   std::atomic<bool> have = false;
-  auto keeping = std::make_unique<HttpServer>(HttpConfig{.listen = "127.0.0.1:0"}, [&](const HttpRequest&, Answerer a) {
+  auto keeping = std::make_unique<HttpServer>(patient(), [&](const HttpRequest&, Answerer a) {
     kept.emplace(std::move(a));
     have = true;
   });
@@ -248,7 +245,7 @@ TEST(Http, ManyClientsOfTwoThreads) {
 
 TEST(Http, TheBodyIsFollowedByReadableBytes) {
   std::atomic<int> sum = 0;
-  HttpServer server({.listen = "127.0.0.1:0"}, [&](const HttpRequest& request, Answerer answer) {
+  HttpServer server(patient(), [&](const HttpRequest& request, Answerer answer) {
     for (std::size_t i = 0; i < 64; ++i) sum += request.body.data()[request.body.size() + i];  // the sanitizers look
     answer({.body = "ok"});
   });

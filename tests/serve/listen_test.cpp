@@ -11,7 +11,7 @@ namespace pits::test {
 namespace {
 
 HttpServer peer_server(const HttpConfig& config) {
-  return HttpServer(config,
+  return HttpServer(patient(config),
                     [](const HttpRequest& request, Answerer answer) { answer({.body = std::string(request.peer)}); });
 }
 

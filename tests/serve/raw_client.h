@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -76,6 +77,12 @@ class RawClient {
   }
   int descriptor() const { return socket_; }
 
+  // The server has closed the connection.
+  bool ended() const {
+    char c = 0;
+    const ssize_t n = ::recv(socket_, &c, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN);
+  }
   // False: the end.
   bool receive(std::size_t most = 65536) {
     std::string piece(most, '\0');
@@ -132,11 +139,22 @@ void wait_until(Condition&& condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+// A free port, and minutes for every client that the test does not want to be slow: a busy machine must not fail it.
+inline HttpConfig patient(HttpConfig config = {}) {
+  const HttpConfig usual;
+  if (config.listen == usual.listen) config.listen = "127.0.0.1:0";
+  for (const auto timeout : {&HttpConfig::header_timeout, &HttpConfig::body_timeout, &HttpConfig::idle_timeout,
+                             &HttpConfig::write_timeout}) {
+    if (config.*timeout == usual.*timeout) config.*timeout = std::chrono::minutes(10);
+  }
+  return config;
+}
+
 // Answers with the text of the request. Paths that begin with /held are answered by answer_held.
 class EchoServer {
  public:
   explicit EchoServer(HttpConfig config = {})
-      : server(adapted(std::move(config)), [this](const HttpRequest& r, Answerer a) { handle(r, std::move(a)); }) {}
+      : server(patient(std::move(config)), [this](const HttpRequest& r, Answerer a) { handle(r, std::move(a)); }) {}
 
   std::vector<std::string> seen() {
     const std::lock_guard lock(mutex_);
@@ -155,10 +173,6 @@ class EchoServer {
   RawClient client() { return RawClient(server.address()); }
 
  private:
-  static HttpConfig adapted(HttpConfig config) {
-    if (config.listen == HttpConfig{}.listen) config.listen = "127.0.0.1:0";
-    return config;
-  }
   std::pair<Answerer, std::string> take_held(std::size_t place) {
     const std::lock_guard lock(mutex_);
     auto item = std::move(held_.at(place));

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto most_lingering = 2s;
-constexpr std::size_t most_dropped = 1 << 18;  // bytes after the last request
+constexpr std::size_t most_dropped = 1 << 22;  // bytes after the last request
 constexpr auto drain_grace = 500ms;            // for the next request of an idle connection
 constexpr double least_rate = 500;             // bytes of a body per second
 
@@ -56,14 +56,14 @@ void HttpConnection::time_out() {
   settle();
 }
 
-// Too few bytes in a window of body_timeout.
+// Too few bytes since the last look, body_timeout ago.
 bool HttpConnection::slow_body(Time now) {
-  const std::chrono::duration<double> window = loop_.config().body_timeout;
-  if (now - since_ < window) return false;
+  const std::chrono::duration<double> elapsed = now - since_;
+  if (elapsed < loop_.config().body_timeout) return false;
   const auto came = static_cast<double>(parser_.body_size() - body_mark_);
   since_ = now;
   body_mark_ = parser_.body_size();
-  return came < least_rate * window.count();
+  return came < least_rate * elapsed.count();
 }
 
 void HttpConnection::check_time(Time now) {

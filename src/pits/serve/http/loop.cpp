@@ -26,16 +26,21 @@ std::chrono::milliseconds sweep_interval(const HttpConfig& c) {
 
 }  // namespace
 
+HttpLoop::Epoll::Epoll() : descriptor(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (descriptor < 0) throw failed("cannot make an epoll instance: {}", std::strerror(errno));
+}
+
+HttpLoop::Epoll::~Epoll() { ::close(descriptor); }
+
 HttpLoop::HttpLoop(HttpShared& shared, Listeners listeners)
     : shared_(shared),
       listeners_(std::move(listeners)),
       mailbox_(std::make_shared<Mailbox>()),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       buffer_(buffer_bytes + readable_after_body),
       sweep_interval_(sweep_interval(shared.config)) {
   epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
-  if (epoll_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, mailbox_->descriptor(), &event) != 0) {
-    throw failed("cannot make an epoll instance: {}", std::strerror(errno));
+  if (::epoll_ctl(epoll_.descriptor, EPOLL_CTL_ADD, mailbox_->descriptor(), &event) != 0) {
+    throw failed("cannot wait for answers: {}", std::strerror(errno));
   }
   update_clock();
   date_ = http_date(std::chrono::system_clock::now());
@@ -51,14 +56,13 @@ HttpLoop::~HttpLoop() {
   stop_.store(true);
   wake();
   thread_.join();
-  ::close(epoll_);
 }
 
 void HttpLoop::watch_listeners(bool on) {
   for (const auto& listener : listeners_) {
     epoll_event event{.events = EPOLLIN, .data = {.ptr = listener.get()}};
     if (listener.use_count() > 1) event.events |= EPOLLEXCLUSIVE;  // one loop of several is woken
-    if (::epoll_ctl(epoll_, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener->descriptor(), &event) != 0 && on) {
+    if (::epoll_ctl(epoll_.descriptor, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener->descriptor(), &event) != 0 && on) {
       throw failed("cannot wait for connections: {}", std::strerror(errno));
     }
   }
@@ -75,11 +79,13 @@ void HttpLoop::run() {
 void HttpLoop::turn() {
   if (shared_.draining.load(std::memory_order_relaxed) && !draining()) stop_listening();
   take_answers();
+  settle_all();
   const auto until_sweep = std::chrono::ceil<std::chrono::milliseconds>(next_sweep_ - now_);
-  const bool busy = !answers_.empty() || !to_settle_.empty();
+  const bool busy = !answers_.empty();  // more may have come, and nobody would wake the loop
   answers_.clear();
   epoll_event events[256];
-  const int n = ::epoll_wait(epoll_, events, 256, busy ? 0 : std::max(0, static_cast<int>(until_sweep.count())));
+  const int n =
+      ::epoll_wait(epoll_.descriptor, events, 256, busy ? 0 : std::max(0, static_cast<int>(until_sweep.count())));
   mailbox_->awake();
   update_clock();
   for (int i = 0; i < n; ++i) handle(events[i]);
@@ -123,20 +129,23 @@ bool HttpLoop::accept_from(Listener& listener) {
 }
 
 void HttpLoop::add(int descriptor, std::string peer) {
-  const std::uint64_t open = shared_.open.fetch_add(1, std::memory_order_relaxed);
+  const HttpConfig& config = shared_.config;
+  const bool secure = !config.certificate.empty();
   TlsSession tls(nullptr, SSL_free);
-  if (shared_.tls) {
+  if (secure) {
     const std::lock_guard lock(shared_.tls_mutex);
     tls = shared_.tls->accept(descriptor);
   }
+  const bool broken = secure && !tls;  // no memory
   auto connection = std::make_shared<HttpConnection>(*this, Socket(descriptor, std::move(tls)), std::move(peer));
   connection->place = connections_.size();
   connections_.push_back(connection);
-  epoll_event event{.events = 0, .data = {.ptr = connection.get()}};
-  const bool too_many = open >= shared_.config.most_connections;
+  const std::uint64_t open = shared_.open.fetch_add(1, std::memory_order_relaxed);
+  const bool too_many = open >= config.most_connections;
   if (too_many) refused.add();
-  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0 ||
-      open >= shared_.config.most_connections + over_limit) {
+  epoll_event event{.events = 0, .data = {.ptr = connection.get()}};
+  if (broken || open >= config.most_connections + over_limit ||
+      ::epoll_ctl(epoll_.descriptor, EPOLL_CTL_ADD, descriptor, &event) != 0) {
     return connection->close();
   }
   if (too_many) connection->refuse(503);
@@ -145,7 +154,7 @@ void HttpLoop::add(int descriptor, std::string peer) {
 
 void HttpLoop::watch(HttpConnection& connection, std::uint32_t events) {
   epoll_event event{.events = events, .data = {.ptr = &connection}};
-  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.descriptor(), &event);
+  ::epoll_ctl(epoll_.descriptor, EPOLL_CTL_MOD, connection.descriptor(), &event);
 }
 
 void HttpLoop::remove(HttpConnection& connection) {

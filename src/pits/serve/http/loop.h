@@ -71,10 +71,18 @@ class HttpLoop {
   void watch_listeners(bool on);
   void update_clock();
 
+  struct Epoll {
+    Epoll();
+    ~Epoll();
+    Epoll(const Epoll&) = delete;
+    Epoll& operator=(const Epoll&) = delete;
+    int descriptor;
+  };
+
   HttpShared& shared_;
   std::vector<std::shared_ptr<Listener>> listeners_;
   std::shared_ptr<Mailbox> mailbox_;
-  int epoll_;
+  Epoll epoll_{};
   std::vector<char> buffer_;
   std::vector<std::shared_ptr<HttpConnection>> connections_{};
   std::vector<std::shared_ptr<HttpConnection>> removed_{};  // in this turn: events may still name them
