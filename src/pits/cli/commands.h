@@ -22,6 +22,8 @@ std::function<int()> add_report(CLI::App& app);
 std::function<int()> add_data(CLI::App& app);
 std::function<int()> add_log(CLI::App& app);
 std::function<int()> add_evaluate(CLI::App& app, const Words& words);
+std::function<int()> add_serve(CLI::App& app);
+std::function<int()> add_key(CLI::App& app);
 std::function<int()> add_bench(CLI::App& app);
 
 }  // namespace pits::cli

@@ -54,6 +54,8 @@ int run_command(int argc, char** argv, pits::Executor& executor) {
       {"data", pits::cli::add_data(app)},
       {"log", pits::cli::add_log(app)},
       {"evaluate", pits::cli::add_evaluate(app, words)},
+      {"serve", pits::cli::add_serve(app)},
+      {"key", pits::cli::add_key(app)},
       {"bench", pits::cli::add_bench(app)}};
   try {
     app.parse(argc, argv);

@@ -1,6 +1,7 @@
 #include "pits/log/audit.h"
 
 #include <algorithm>
+#include <bitset>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -36,9 +37,9 @@ class Checker {
   void check(EventNumber, const IdsReserved& ids) { reserved_ = std::max(reserved_, ids.end); }
   void check(EventNumber number, const Decided& decided) {
     if (decided.id >= reserved_) throw broken(number, "the id {} was not reserved", decided.id);
-    if (seen_.size() <= decided.id) seen_.resize(decided.id + 1);
-    if (seen_[decided.id]) throw broken(number, "the id {} was given twice", decided.id);
-    seen_[decided.id] = true;
+    auto& seen = seen_[decided.id / ids_per_block];
+    if (seen.test(decided.id % ids_per_block)) throw broken(number, "the id {} was given twice", decided.id);
+    seen.set(decided.id % ids_per_block);
     if (decided.action >= decided.propensities.size()) throw broken(number, "no such action");
     open_[decided.id] = number;
     ++summary_.decisions;
@@ -85,8 +86,9 @@ class Checker {
   LogSummary summary_;
   Microseconds elapsed_ = 0;
   DecisionId reserved_ = 0;
-  EventNumber training_ = 0;                          // began there and has not ended
-  std::vector<bool> seen_;                            // ids
+  EventNumber training_ = 0;  // began there and has not ended
+  static constexpr std::size_t ids_per_block = 4096;
+  std::unordered_map<DecisionId, std::bitset<ids_per_block>> seen_;
   std::unordered_map<DecisionId, EventNumber> open_;  // latest event of those that have not settled
   std::unordered_set<DecisionId> restored_;           // of those
 };

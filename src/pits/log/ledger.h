@@ -46,7 +46,7 @@ struct LedgerCounts {
 
 // Ids that are reserved at once. The next block is asked for when half of one is left, which is more than the decisions
 // that may wait to be written: ids do not run out before the log has a gap.
-constexpr DecisionId id_block = 262'144;
+constexpr DecisionId id_block = DecisionId{1} << 20U;
 
 class Ledger {
  public:

@@ -45,6 +45,7 @@ struct DecisionLabels {
 // Counts are those since the start.
 struct LiveStatus {
   EventNumber committed = 0, learned = 0;  // events; the difference is the learner's lag
+  std::uint64_t made = 0;                  // decisions
   std::uint64_t queued = 0;                // decisions that are not durable yet
   std::uint64_t waiting = 0;               // other calls that are not durable yet
   std::uint64_t unlogged = 0;              // decisions that were not logged: see write()
@@ -52,7 +53,8 @@ struct LiveStatus {
   std::uint64_t refused = 0;               // outcomes that the agent refused
   std::uint64_t trainings = 0;             // adopted
   bool training = false;                   // one is under way
-  std::string problem{};                   // the last failure, of the store or of learning; empty: none
+  std::string store_problem{};             // the last failure of the store since its last success; empty: none
+  std::string problem{};                   // that, or the last one of learning; empty: none
 };
 
 class LiveBandit {
@@ -88,6 +90,8 @@ class LiveBandit {
   // with the same key; done(nullptr, error).
   using Written = std::function<void(const Decided*, const std::exception_ptr&)>;
   void write(Decided decided, Written done);
+  // Ids below are not given any more; before the first decision.
+  void start_ids_at(DecisionId start);
   // Probability of every action, p (K), in a decision that would be made now. Returns the largest standard error.
   double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
 
@@ -122,6 +126,7 @@ class LiveBandit {
   std::vector<std::string> actions() const;
   Action action(std::string_view name) const;
   std::string name(Action action) const;
+  std::vector<std::uint8_t> retired() const;  // (K) 1: retired
   const std::optional<Schema>& schema() const { return schema_; }
   const Created& created() const { return created_; }  // the log's first event
   LiveConfig config();
@@ -204,6 +209,7 @@ class LiveBandit {
   std::unique_ptr<LogWriter> writer_;
   std::atomic<DecisionId> next_id_{0}, reserved_ids_{0};
   std::atomic<bool> reserving_{false};
+  std::atomic<std::uint64_t> made_{0};
   std::thread learner_thread_;
 };
 

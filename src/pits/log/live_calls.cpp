@@ -2,6 +2,14 @@
 #include "pits/log/live_bandit.h"
 
 namespace pits {
+namespace {
+
+void raise(std::atomic<DecisionId>& id, DecisionId least) {
+  for (DecisionId now = id; now < least && !id.compare_exchange_weak(now, least);) {
+  }
+}
+
+}  // namespace
 
 Decided LiveBandit::make(ContextView x, const ActionSet& actions, const DecisionLabels& labels,
                          std::vector<Action>* ranking) {
@@ -20,6 +28,7 @@ Decided LiveBandit::make(ContextView x, const ActionSet& actions, const Decision
   });
   made.key = labels.key;
   made.context = labels.context;
+  ++made_;
   return made;
 }
 
@@ -66,10 +75,12 @@ void LiveBandit::write(Decided decided, Written done) {
 }
 
 // Ids of before a backup, which its log did not know.
-void LiveBandit::skip_ids(const Ledger& ledger) {
-  const DecisionId start = ledger.ids_start();
-  for (DecisionId now = next_id_; now < start && !next_id_.compare_exchange_weak(now, start);) {
-  }
+void LiveBandit::skip_ids(const Ledger& ledger) { raise(next_id_, ledger.ids_start()); }
+
+void LiveBandit::start_ids_at(DecisionId start) {
+  if (start <= next_id_) return;
+  reserve_ids(start + id_block);
+  raise(next_id_, start);
 }
 
 // A batch is taken as a whole or refused as a whole.

@@ -191,6 +191,7 @@ LiveStatus LiveBandit::status() const {
   const std::scoped_lock lock(mutex_);
   return {.committed = committed_,
           .learned = learned_to_,
+          .made = made_,
           .queued = writer_->queued(),
           .waiting = writer_->waiting(),
           .unlogged = writer_->unlogged(),
@@ -198,6 +199,7 @@ LiveStatus LiveBandit::status() const {
           .refused = refused_,
           .trainings = trainings_,
           .training = !idle_,
+          .store_problem = store_problem,
           .problem = store_problem.empty() ? problem_ : store_problem};
 }
 

@@ -57,6 +57,10 @@ std::vector<std::string> LiveBandit::actions() const {
   return names_.read([K = action_count()](const ActionNames& names) { return names.first(K); });
 }
 
+std::vector<std::uint8_t> LiveBandit::retired() const {
+  return published_.read([](const Published& by) { return by.policy.retired; });
+}
+
 Action LiveBandit::action(std::string_view name) const {
   return names_.read([&, K = action_count()](const ActionNames& names) { return names.find(name, K); });
 }

@@ -27,9 +27,9 @@ struct HttpReply {
   int status = 200;
   std::string body{};
   std::string_view type = "application/json";
-  int retry_after = 0;        // seconds; 0: no such header
-  std::string_view allow{};   // of a 405
-  bool close = false;         // the connection, once this is sent
+  int retry_after = 0;       // seconds; 0: no such header
+  std::string headers{};  // more of them, each line ended by \r\n
+  bool close = false;        // the connection, once this is sent
 };
 
 class HttpConnection;
@@ -59,8 +59,8 @@ struct HttpConfig {
   std::size_t most_headers = 64;             // lines: else 431
   std::size_t most_body = 1 << 20;           // bytes: else 413
   std::size_t most_connections = 4096;       // above: 503 and closed
-  std::size_t most_pipelined = 64;           // requests of one connection that wait for their answers; then it is not read
-  std::size_t most_waiting = 65536;          // requests of all connections that wait for their answers: else 503
+  std::size_t most_pipelined = 64;   // requests of one connection that wait for their answers; then it is not read
+  std::size_t most_waiting = 65536;  // requests of all connections that wait for their answers: else 503
   std::chrono::milliseconds header_timeout{5000}, body_timeout{10000}, idle_timeout{60000}, write_timeout{10000};
 };
 
@@ -80,6 +80,7 @@ class HttpServer {
 
   std::string address() const;  // that it listens on, with the port
   HttpCounters counters() const;
+  void reload_certificates();  // for new connections; after an Error the old ones stay
   // Accepts nothing new, lets requests in flight finish, closes connections after their next reply; returns when all
   // are closed or the time is over.
   void drain(std::chrono::milliseconds most);

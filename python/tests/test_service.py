@@ -1,0 +1,408 @@
+"""`pits serve`, as its callers and operators meet it."""
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+
+import pytest
+from service import PROGRAM, Service
+
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (Debian: python3-jsonschema)")
+
+SCHEMA = {
+    "features": [
+        {"name": "age", "kind": "number", "missing": "level"},
+        {"name": "country", "kind": "category", "levels": ["de", "fr"], "unknown": "level"},
+    ]
+}
+SHOP = {"agent": "lin-ts", "schema": SCHEMA, "actions": ["tea", "milk", "soup"], "seed": 7, "window": 600}
+PLAIN = {"agent": "lin-ts", "context_size": 2, "actions": ["a", "b"], "seed": 7, "window": 600}
+VISITOR = {"context": {"age": 31, "country": "de"}}
+
+
+@pytest.fixture
+def service(tmp_path):
+    with Service(tmp_path / "store") as running:
+        running.ok("PUT", "/v1/bandits/shop", SHOP)
+        yield running
+
+
+def validate(document, name, value):
+    schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+    jsonschema.validate(value, schema)
+
+
+def test_every_route_of_the_openapi_document_answers_as_it_says(service):
+    document = service.ok("GET", "/openapi.json")
+    decided = service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    bodies = {
+        "Decide": VISITOR,
+        "Rewards": {"id": decided["id"], "value": 1, "token": decided["token"]},
+        "Decision": {"token": service.ok("POST", "/v1/bandits/shop/decide", VISITOR)["token"]},
+        "Bandit": SHOP,
+        "Actions": {"add": ["bread"], "retire": ["soup"]},
+    }
+    asked = 0
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            body = None
+            if "requestBody" in operation:
+                name = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].split("/")[-1]
+                validate(document, name, bodies[name])
+                body = bodies[name]
+            status, reply, _ = service.call(method.upper(), path.replace("{name}", "shop"), body)
+            refused = operation["summary"].startswith("What was decided has been shown")  # cancelled before
+            assert status == (410 if refused else 200), (path, status, reply)
+            content = operation["responses"]["200"].get("content")
+            if content:
+                validate(document, content["application/json"]["schema"]["$ref"].split("/")[-1], reply)
+            asked += 1
+            other = "DELETE" if method != "delete" else "GET"
+            status, reply, headers = service.call(other, path.replace("{name}", "shop"))
+            assert status == 405 and method.upper() in headers["Allow"]
+            validate(document, "Error", reply)
+    assert asked == 16
+
+
+def test_unknown_paths_and_names_are_not_found(service):
+    for path in ["/v1", "/v1/bandits/shop/decide/", "/v1/bandits/../shop/decide", "/index.html"]:
+        assert service.call("POST", path, {})[0] == 404
+    status, reply, _ = service.call("POST", "/v1/bandits/none/decide", VISITOR)
+    assert status == 404 and "PUT" in reply["error"]
+    for name in ["..", ".hidden", "a%2Fb", "x" * 65, "a b"]:
+        assert service.call("PUT", "/v1/bandits/" + name.replace(" ", "%20"), SHOP)[0] in (400, 404)
+
+
+def test_one_and_many_decisions_and_rewards(service):
+    one = service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    assert one["action"] in SHOP["actions"] and 0 < one["propensity"] <= 1
+    many = service.ok("POST", "/v1/bandits/shop/decide", {"decisions": [VISITOR] * 10})["decisions"]
+    ids = [one["id"]] + [decided["id"] for decided in many]
+    assert len(set(ids)) == 11 and ids == sorted(ids)
+    rewards = {"rewards": [{"id": i, "value": 1, "key": f"r{i}"} for i in ids] * 2 + [{"id": 1, "value": 1}]}
+    answers = service.ok("POST", "/v1/bandits/shop/rewards", rewards)["answers"]
+    assert answers == ["accepted"] * 11 + ["duplicate"] * 11 + ["unknown"]
+    state = service.ok("GET", "/v1/bandits/shop/state")
+    assert (state["decisions"], state["rewards"], state["settled"]) == (11, 11, 11)
+
+
+def test_a_ranking_starts_with_the_decision(service):
+    ranked = service.ok("POST", "/v1/bandits/shop/rank", VISITOR)
+    names = [member["action"] for member in ranked["ranking"]]
+    assert names[0] == ranked["action"] and sorted(names) == sorted(SHOP["actions"])
+    assert sum(member["probability"] for member in ranked["ranking"]) == pytest.approx(1, abs=1e-5)
+    assert ranked["ranking"][0]["probability"] == ranked["propensity"]
+    allowed = service.ok("POST", "/v1/bandits/shop/rank", {**VISITOR, "allowed": ["milk", "soup"]})
+    assert sorted(member["action"] for member in allowed["ranking"]) == ["milk", "soup"]
+
+
+def test_answers_of_single_rewards_have_statuses(service):
+    decided = service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    path = "/v1/bandits/shop/rewards"
+    assert service.call("POST", path, {"id": decided["id"], "value": 1})[:2] == (200, {"answer": "accepted"})
+    assert service.call("POST", path, {"id": decided["id"], "value": 1})[:2] == (200, {"answer": "duplicate"})
+    status, reply, _ = service.call("POST", path, {"id": 1, "value": 1})
+    assert status == 404 and reply["answer"] == "unknown"
+    other = service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    assert service.ok("POST", "/v1/bandits/shop/cancel", {"id": other["id"]}) == {"answer": "accepted"}
+    status, reply, _ = service.call("POST", path, {"id": other["id"], "value": 1})
+    assert status == 410 and reply["answer"] == "expired"
+    status, reply, _ = service.call("POST", path, {"id": other["id"], "token": decided["token"], "value": 1})
+    assert status == 400 and "another decision" in reply["error"]
+
+
+def test_a_repeated_key_is_the_same_decision(service):
+    body = {**VISITOR, "key": "visit-1"}
+    first = service.ok("POST", "/v1/bandits/shop/decide", body)
+    assert "token" not in first
+    assert service.ok("POST", "/v1/bandits/shop/decide", body) == first
+    reward = {"decision": "visit-1", "value": 1}
+    assert service.ok("POST", "/v1/bandits/shop/rewards", reward) == {"answer": "accepted"}
+    status, reply, _ = service.call("POST", "/v1/bandits/shop/rewards", {"decision": "visit-2", "value": 1})
+    assert status == 404 and "visit-2" in reply["error"]
+
+
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        (b"", "not JSON"),
+        (b"[]", "object"),
+        (b'{"context": {"age": 1}', "not JSON"),
+        (b'{"context": {"agee": 1, "country": "de"}}', "did you mean 'age'"),
+        (b'{"context": {"age": "old", "country": "de"}}', "'age'"),
+        (b'{"context": {"age": 1, "country": "de"}, "allowed": ["te"]}', "did you mean 'tea'"),
+        (b'{"context": {"age": 1, "country": "de"}, "keys": "x"}', "did you mean 'key'"),
+        (b'{"context": ' + b"[" * 2000 + b"]" * 2000 + b"}", "not JSON"),
+        (b'{"context": {"age": 1, "country": "\xff"}}', "not JSON"),
+    ],
+)
+def test_a_bad_decide_is_a_400_that_names_it_and_leaves_nothing(service, body, words):
+    status, reply, _ = service.call("POST", "/v1/bandits/shop/decide", body)
+    assert status == 400 and words in reply["error"]
+    assert service.ok("GET", "/v1/bandits/shop/state")["decisions"] == 0
+
+
+def test_put_is_idempotent_and_refuses_what_cannot_change(service):
+    state = service.ok("PUT", "/v1/bandits/shop", SHOP)
+    assert state["seed"] == 7 and state["config"]["window"] == 600
+    assert service.ok("PUT", "/v1/bandits/shop", {**SHOP, "window": 60})["config"]["window"] == 60
+    for change in ({"agent": "uniform"}, {"actions": ["tea"]}, {"seed": 8}, {"schema": None, "context_size": 3}, {"floor": 0.5}):
+        body = {key: value for key, value in {**SHOP, **change}.items() if value is not None}
+        status, reply, _ = service.call("PUT", "/v1/bandits/shop", body)
+        assert status == 409, (change, status, reply)
+    for change, word in (({"agnt": "x"}, "agent"), ({"window": -1}, "window"), ({"actions": "tea"}, "actions"), ({"actions": []}, "action")):
+        status, reply, _ = service.call("PUT", "/v1/bandits/other", {**SHOP, **change})
+        assert status == 400 and word in reply["error"], (change, status, reply)
+    assert [bandit["name"] for bandit in service.ok("GET", "/v1/bandits")["bandits"]] == ["shop"]
+
+
+def test_a_reward_range_is_kept_to(service):
+    service.ok("PUT", "/v1/bandits/bounded", {**PLAIN, "reward_range": [0, 1]})
+    decided = service.ok("POST", "/v1/bandits/bounded/decide", {"context": [1, 2]})
+    status, reply, _ = service.call("POST", "/v1/bandits/bounded/rewards", {"id": decided["id"], "value": 2})
+    assert status == 400 and "reward_range" in reply["error"]
+    assert service.ok("POST", "/v1/bandits/bounded/rewards", {"id": decided["id"], "value": 1}) == {"answer": "accepted"}
+
+
+def test_actions_come_and_go(service):
+    state = service.ok("POST", "/v1/bandits/shop/actions", {"add": ["bread"], "retire": ["tea"]})
+    assert state["actions"] == [
+        {"name": "tea", "retired": True},
+        {"name": "milk", "retired": False},
+        {"name": "soup", "retired": False},
+        {"name": "bread", "retired": False},
+    ]
+    shown = {service.ok("POST", "/v1/bandits/shop/decide", VISITOR)["action"] for _ in range(60)}
+    assert "tea" not in shown and "bread" in shown
+    status, reply, _ = service.call("POST", "/v1/bandits/shop/actions", {"add": ["x"], "retire": ["nothing"]})
+    assert status == 400 and "nothing" in reply["error"]
+    service.stop()
+    service.start()
+    service.wait_until_ready()
+    assert service.ok("GET", "/v1/bandits/shop/state")["actions"] == state["actions"]
+
+
+def test_a_lost_decision_comes_back_with_its_token_and_is_not_learned(service):
+    service.ok("PUT", "/v1/bandits/other", PLAIN)
+    decided = service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    service.ok("POST", "/v1/bandits/shop/rewards", {"id": decided["id"], "value": 1})  # its record is durable now
+    service.kill()
+    log = service.store / "shop"
+    for file in log.iterdir():  # a backup from before the decision: its record is lost
+        file.unlink()
+    service.start()
+    service.wait_until_ready()
+    assert service.call("POST", "/v1/bandits/shop/rewards", {"id": decided["id"], "value": 1})[0] == 404
+    service.ok("PUT", "/v1/bandits/shop", SHOP)
+    reward = {"token": decided["token"], "value": 1}
+    assert service.ok("POST", "/v1/bandits/shop/rewards", reward) == {"answer": "accepted"}
+    assert service.ok("POST", "/v1/bandits/shop/rewards", reward) == {"answer": "duplicate"}
+    status, reply, _ = service.call("POST", "/v1/bandits/other/rewards", reward)
+    assert status == 400 and "token" in reply["error"]
+    assert service.ok("POST", "/v1/bandits/shop/decide", VISITOR)["id"] > decided["id"]
+    service.stop()
+    events = service.events("shop")
+    kinds = [event["event"] for event in events]
+    assert kinds.count("restored") == 1 and kinds.count("rewarded") == 1
+    assert [event["reason"] for event in events if event["event"] == "settled"] == ["lost"]
+
+
+def test_a_service_that_was_killed_goes_on(service):
+    ids = [service.ok("POST", "/v1/bandits/shop/decide", VISITOR)["id"] for _ in range(20)]
+    for i in ids[:10]:
+        service.ok("POST", "/v1/bandits/shop/rewards", {"id": i, "value": 1})
+    service.kill()
+    service.start()
+    service.wait_until_ready()
+    answers = service.ok("POST", "/v1/bandits/shop/rewards", {"rewards": [{"id": i, "value": 1} for i in ids]})["answers"]
+    assert answers == ["duplicate"] * 10 + ["accepted"] * 10
+    assert service.ok("POST", "/v1/bandits/shop/decide", VISITOR)["id"] > max(ids)
+    assert service.stop()[0] == 0
+    subprocess.run([PROGRAM, "log", "check", service.store / "shop"], check=True, capture_output=True)
+    subprocess.run([PROGRAM, "log", "verify", service.store / "shop"], check=True, capture_output=True)
+
+
+def test_a_damaged_log_stops_its_bandit_and_no_other(service):
+    service.ok("PUT", "/v1/bandits/other", PLAIN)
+    service.ok("POST", "/v1/bandits/other/decide", {"context": [1, 2]})
+    service.stop()
+    file = service.store / "shop" / "events.db"
+    file.write_bytes(b"not a database" * 1000)
+    service.start()
+    while service.call("POST", "/v1/bandits/other/decide", {"context": [1, 2]})[0] != 200:
+        assert service.process.poll() is None
+    status, reply, headers = service.call("POST", "/v1/bandits/shop/decide", VISITOR)
+    assert status == 503 and "events.db" in reply["error"] and int(headers["Retry-After"]) >= 1
+    status, reply, _ = service.call("GET", "/readyz")
+    assert status == 503 and "shop" in reply["problems"][0]
+    assert service.call("GET", "/livez")[0] == 200
+    assert 'pits_bandit_ready{bandit="shop"} 0' in service.ok("GET", "/metrics")
+
+
+def test_a_store_that_takes_nothing_refuses_rewards_and_goes_on_deciding(service):
+    decided = [service.ok("POST", "/v1/bandits/shop/decide", VISITOR) for _ in range(5)]
+    service.ok("POST", "/v1/bandits/shop/rewards", {"id": decided[0]["id"], "value": 1})
+    files = list((service.store / "shop").glob("events.db*"))
+    largest = max(file.stat().st_size for file in files)
+    before = resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (1, before[1]))
+    reward = {"id": decided[1]["id"], "value": 1, "token": decided[1]["token"]}
+    status, reply, headers = service.call("POST", "/v1/bandits/shop/rewards", reward)
+    assert status == 503 and int(headers["Retry-After"]) >= 1, (status, reply, largest)
+    later = service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    assert service.call("POST", "/v1/bandits/shop/decide", {**VISITOR, "key": "k"})[0] == 503
+    status, reply, _ = service.call("GET", "/readyz")
+    assert status == 503 and "shop" in reply["problems"][0]
+    assert service.ok("GET", "/v1/bandits/shop/state")["problem"] != ""
+    assert 'pits_store_failing{bandit="shop"} 1' in service.ok("GET", "/metrics")
+    resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, before)
+    while service.call("POST", "/v1/bandits/shop/rewards", reward)[0] != 200:  # the store is tried again
+        assert service.process.poll() is None
+    assert service.ok("POST", "/v1/bandits/shop/rewards", {"id": later["id"], "value": 1}) == {"answer": "accepted"}
+    service.wait_until_ready()
+    service.stop()
+    kinds = [event["event"] for event in service.events("shop")]
+    assert kinds.count("decided") == 6 and kinds.count("rewarded") == 3
+
+
+def test_durable_decisions_have_no_token(tmp_path):
+    with Service(tmp_path / "store", "--decisions", "durable") as service:
+        service.ok("PUT", "/v1/bandits/shop", SHOP)
+        many = service.ok("POST", "/v1/bandits/shop/decide", {"decisions": [VISITOR] * 5})["decisions"]
+        assert all("token" not in decided for decided in many)
+        service.kill()
+        assert [event["id"] for event in service.events("shop") if event["event"] == "decided"] == [
+            decided["id"] for decided in many
+        ]
+
+
+def test_keys_and_scopes(tmp_path):
+    keys = tmp_path / "keys"
+
+    def new_key(name, *options):
+        done = subprocess.run([PROGRAM, "key", keys, name, *options], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    admin, web = new_key("admin", "--scopes", "admin,read"), new_key("web")
+    slow = new_key("slow", "--scopes", "read", "--rate", "0.01")
+    assert keys.stat().st_mode & 0o777 == 0o600
+    assert admin not in keys.read_text() and web not in keys.read_text()
+    with Service(tmp_path / "store", "--keys", str(keys)) as service:
+        assert service.call("GET", "/livez")[0] == 200
+        status, _, headers = service.call("GET", "/v1/bandits")
+        assert status == 401 and headers["WWW-Authenticate"] == "Bearer"
+        service.key = admin
+        service.ok("PUT", "/v1/bandits/shop", SHOP)
+        assert service.call("POST", "/v1/bandits/shop/decide", VISITOR)[0] == 403
+        service.key = web
+        decided = service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+        service.ok("POST", "/v1/bandits/shop/rewards", {"id": decided["id"], "value": 1})
+        assert service.call("GET", "/metrics")[0] == 403
+        service.key = web[:-1] + ("A" if web[-1] != "A" else "B")
+        assert service.call("POST", "/v1/bandits/shop/decide", VISITOR)[0] == 401
+        service.key = slow
+        service.ok("GET", "/v1/bandits")
+        status, _, headers = service.call("GET", "/v1/bandits")
+        assert status == 429 and 90 <= int(headers["Retry-After"]) <= 101
+        late = new_key("late", "--scopes", "read")
+        service.key = late
+        assert service.call("GET", "/v1/bandits")[0] == 401
+        service.process.send_signal(signal.SIGHUP)
+        assert "read again" in service.process.stderr.readline()
+        service.ok("GET", "/v1/bandits")
+
+
+def refused(tmp_path, *options):
+    done = subprocess.run([PROGRAM, "serve", "--store", tmp_path / "s", *options], capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+def test_other_machines_need_keys(tmp_path):
+    code, text = refused(tmp_path, "--listen", "0.0.0.0:0")
+    assert code == 2 and "--keys" in text
+
+
+def test_bad_options_are_refused(tmp_path):
+    for options, word in (
+        (["--listen", "nonsense"], "nonsense"),
+        (["--decisions", "maybe"], "token or durable"),
+        (["--tls-cert", "x"], "--tls-key"),
+        (["--tls-cert", "/nowhere", "--tls-key", "/nowhere"], "/nowhere"),
+        (["--keys", "/nowhere"], "/nowhere"),
+        (["--threads", "0"], "threads"),
+    ):
+        code, text = refused(tmp_path, *options)
+        assert code in (1, 2, 3) and word in text, (options, code, text)
+
+
+def test_one_service_per_store(service):
+    done = subprocess.run(
+        [PROGRAM, "serve", "--store", service.store, "--listen", "127.0.0.1:0"], capture_output=True, text=True
+    )
+    assert done.returncode != 0 and str(service.store) in done.stderr
+
+
+def test_a_stopping_service_answers_what_is_in_flight(service):
+    service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    code, text = service.stop()
+    assert code == 0 and "stopping" in text
+    assert [event["event"] for event in service.events("shop")].count("decided") == 1
+
+
+def test_sockets_can_be_handed_over_and_the_supervisor_is_told(tmp_path):
+    notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    notes.bind(str(tmp_path / "notify"))
+    listener = socket.create_server(("127.0.0.1", 0))
+    script = 'export LISTEN_PID=$$; exec "$@"'
+    os.set_inheritable(listener.fileno(), True)
+
+    def as_descriptor_3():
+        os.dup2(listener.fileno(), 3)
+        os.set_inheritable(3, True)
+
+    environment = {**os.environ, "LISTEN_FDS": "1", "NOTIFY_SOCKET": str(tmp_path / "notify")}
+    process = subprocess.Popen(
+        ["sh", "-c", script, "sh", PROGRAM, "serve", "--store", str(tmp_path / "s")],
+        env=environment, close_fds=False, preexec_fn=as_descriptor_3, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert notes.recv(100) == b"READY=1"
+        with socket.create_connection(listener.getsockname()) as client:
+            client.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            reply = b""
+            while piece := client.recv(1000):
+                reply += piece
+        assert reply.startswith(b"HTTP/1.1 200")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 0
+    finally:
+        process.kill()
+        process.stderr.close()
+
+
+def test_metrics_are_well_formed(service):
+    service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    text = service.ok("GET", "/metrics")
+    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M))
+    names = set()
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        found = re.fullmatch(r'([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)*\})? (\S+)', line)
+        assert found, line
+        float(found.group(3))
+        name = found.group(1)
+        base = re.sub(r"_(bucket|sum|count)$", "", name)
+        assert name in types or types.get(base) == "histogram", line
+        assert (name, found.group(2)) not in names
+        names.add((name, found.group(2)))
+    assert 'pits_decisions_total{bandit="shop"} 1' in text
+    assert 'pits_requests_total{route="POST /v1/bandits/{name}/decide",status="2xx"} 1' in text
+
+
+def test_the_page_is_self_contained(service):
+    status, text, headers = service.call("GET", "/")
+    assert status == 200 and "<html" in text and "default-src 'none'" in headers["Content-Security-Policy"]
+    assert not re.search(r'(src|href)="https?://', text)

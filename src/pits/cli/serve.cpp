@@ -1,0 +1,214 @@
+// pits serve: the decision service. pits key: keys for its callers.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "pits/cli/commands.h"
+#include "pits/cli/options.h"
+#include "pits/cli/terminal.h"
+#include "pits/core/io/files.h"
+#include "pits/serve/service.h"
+#include "pits/serve/systemd.h"
+
+namespace pits::cli {
+namespace {
+
+struct ServeOptions {
+  ServiceConfig service;
+  HttpConfig http;
+  std::string store, decisions = "token", keys;
+  int drain = 10;  // seconds
+};
+
+constexpr std::size_t other_files = 64;  // besides connections
+
+// As many open files as the system allows; fewer connections where that is not enough.
+void allow_connections(HttpConfig& http) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const auto most = static_cast<std::size_t>(limit.rlim_cur);
+  if (http.most_connections + other_files <= most) return;
+  http.most_connections = most > 2 * other_files ? most - other_files : other_files;
+  note("pits: at most {} connections, for only {} files may be open\n", http.most_connections, most);
+}
+
+bool is_local(const HttpConfig& http) {
+  if (!http.sockets.empty()) return std::ranges::all_of(http.sockets, is_local_socket);
+  const std::string_view listen = http.listen;
+  return listen.starts_with("127.") || listen.starts_with("localhost:") || listen.starts_with("[::1]:") ||
+         listen.starts_with("unix:");
+}
+
+void check(const ServeOptions& options) {
+  if (options.decisions != "token" && options.decisions != "durable") {
+    throw bad_usage("--decisions is token or durable, not '{}'", options.decisions);
+  }
+  if (options.http.certificate.empty() != options.http.private_key.empty()) {
+    throw bad_usage("--tls-cert and --tls-key belong together");
+  }
+  if (options.keys.empty() && !is_local(options.http)) {
+    throw bad_usage("{} can be reached from other machines: --keys FILE is needed (`pits key` makes keys)",
+                    options.http.sockets.empty() ? options.http.listen : "the socket that was handed over");
+  }
+}
+
+std::string_view scheme(const HttpConfig& http) {
+  if (http.listen.starts_with("unix:") && http.sockets.empty()) return "";
+  return http.certificate.empty() ? "http://" : "https://";
+}
+
+// Signals come to the one thread that waits for them.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, signal);
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  ~Signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  int wait(std::chrono::milliseconds most) const {  // 0: none came
+    const timespec time{.tv_sec = most.count() / 1000, .tv_nsec = most.count() % 1000 * 1'000'000};
+    const int signal = sigtimedwait(&set_, nullptr, &time);
+    return signal < 0 ? 0 : signal;
+  }
+  int wait() const { return sigwaitinfo(&set_, nullptr); }
+
+ private:
+  sigset_t set_{}, before_{};
+};
+
+void reload(Service& service, HttpServer& server) {
+  try {
+    service.reload();
+    server.reload_certificates();
+    note("pits: keys and certificates were read again\n");
+  } catch (const std::exception& e) {
+    note("pits: the old keys and certificates stay: {}\n", e.what());
+  }
+}
+
+// Until SIGTERM or SIGINT. Tells the supervisor when every log is recovered.
+void serve_until_signal(Service& service, HttpServer& server, const Signals& signals) {
+  const auto watchdog = std::chrono::duration_cast<std::chrono::milliseconds>(watchdog_interval());
+  const auto pause =
+      watchdog.count() > 0 ? std::min(std::chrono::milliseconds(500), watchdog / 3) : std::chrono::milliseconds(500);
+  bool ready = false;
+  for (;;) {
+    if (!ready && service.recovered()) {
+      ready = true;
+      notify_supervisor("READY=1");
+    }
+    const int signal = signals.wait(ready ? pause : std::chrono::milliseconds(10));
+    if (signal == SIGHUP) reload(service, server);
+    if (signal == SIGTERM || signal == SIGINT) return;
+    if (ready && watchdog.count() > 0) notify_supervisor("WATCHDOG=1");
+  }
+}
+
+int serve(ServeOptions& options) {
+  options.http.sockets = handed_sockets();
+  check(options);
+  allow_connections(options.http);
+  options.service = {.store = options.store, .durable_decisions = options.decisions == "durable", .keys = options.keys};
+  const Signals signals;     // before there are threads
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
+  const DirectoryLock lock([&] {
+    create_directories_or_throw(options.store);
+    return options.store;
+  }());
+  Service service(options.service);
+  {
+    HttpServer server(options.http, [&](const HttpRequest& request, Answerer answerer) {
+      service.handle(request, std::move(answerer));
+    });
+    service.watch(server);
+    note("pits: serving {} at {}{}\n", options.store, scheme(options.http), server.address());
+    serve_until_signal(service, server, signals);
+    notify_supervisor("STOPPING=1");
+    note("pits: stopping; a second signal ends at once\n");
+    service.begin_drain();
+    std::jthread second([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const int signal = signals.wait(std::chrono::milliseconds(100));
+        if (signal == SIGTERM || signal == SIGINT) _exit(130);
+      }
+    });
+    server.drain(std::chrono::seconds(options.drain));
+  }
+  return 0;
+}
+
+struct KeyOptions {
+  std::string name, file;
+  std::vector<std::string> scopes{"decide", "reward"};
+  double rate = 0.0;
+};
+
+// Appends a line; the file is made with access for its owner only.
+void append_line(const std::string& file, const std::string& line) {
+  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (descriptor < 0) throw failed("cannot write '{}': {}", file, std::strerror(errno));
+  const bool written = write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  const int reason = errno;
+  if (close(descriptor) != 0 || !written) throw failed("cannot write '{}': {}", file, std::strerror(reason));
+}
+
+int make_key(const KeyOptions& options) {
+  std::vector<Scope> scopes;
+  for (const std::string& word : options.scopes) {
+    Scope scope{};
+    parse_value(word, scope);
+    if (scope == Scope::none) throw bad_usage("a scope is decide, reward, read or admin");
+    scopes.push_back(scope);
+  }
+  const NewKey made = new_key(options.name, scopes, options.rate);
+  append_line(options.file, made.line);
+  fmt::print("{}\n", made.key);
+  note("pits: the key is shown only now; '{}' keeps its hash. A running service reads the file again on SIGHUP\n",
+       options.file);
+  return 0;
+}
+
+}  // namespace
+
+std::function<int()> add_serve(CLI::App& app) {
+  auto* command = app.add_subcommand("serve", "The decision service: decide, reward and learn over HTTP");
+  auto options = std::make_shared<ServeOptions>();
+  add_text(*command, "--store", options->store, "directory of the bandits' logs; made where it is not there")
+      ->required();
+  add_text(*command, "--listen", options->http.listen, "ADDRESS:PORT or unix:PATH; default: " + options->http.listen);
+  add_whole(*command, "--threads", options->http.threads, "that answer requests; default: 1");
+  add_text(*command, "--decisions", options->decisions,
+           "token: answered at once, with a token that brings them back after a crash; durable: written first");
+  add_text(*command, "--keys", options->keys, "file of keys (`pits key`); needed unless only this machine can connect");
+  add_text(*command, "--tls-cert", options->http.certificate, "certificate chain, PEM");
+  add_text(*command, "--tls-key", options->http.private_key, "its private key, PEM");
+  add_whole(*command, "--connections", options->http.most_connections, "at most; default: 4096");
+  add_whole(*command, "--drain", options->drain, "seconds that requests in flight have after SIGTERM; default: 10");
+  command->footer("Example:\n  pits serve --store shop.db");
+  return [options] { return serve(*options); };
+}
+
+std::function<int()> add_key(CLI::App& app) {
+  auto* command = app.add_subcommand("key", "Make a key for a caller of the service, and add its hash to a file");
+  auto options = std::make_shared<KeyOptions>();
+  add_text(*command, "FILE", options->file, "file of keys, for pits serve --keys")->required();
+  add_text(*command, "NAME", options->name, "who will use it")->required();
+  command->add_option("--scopes", options->scopes, "decide, reward, read, admin; default: decide,reward")
+      ->delimiter(',')
+      ->type_name("SCOPE");
+  command->add_option("--rate", options->rate, "requests per second that it may make; default: any number");
+  command->footer("Example:\n  pits key keys web --scopes decide,reward");
+  return [options] { return make_key(*options); };
+}
+
+}  // namespace pits::cli

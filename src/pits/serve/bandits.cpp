@@ -1,0 +1,220 @@
+#include "pits/serve/bandits.h"
+
+#include <algorithm>
+
+#include "pits/core/io/files.h"
+#include "pits/log/sqlite_store.h"
+#include "pits/serve/status_error.h"
+
+namespace pits {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_name(std::string_view name) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+  };
+  constexpr std::size_t longest = 64;
+  if (name.empty() || name.size() > longest || !std::ranges::all_of(name, plain) ||
+      std::string_view("._-").find(name.front()) != std::string_view::npos) {
+    throw bad_input(
+        "the name of a bandit has 1 to {} letters, digits, '.', '_' or '-', and starts with a letter or digit",
+        longest);
+  }
+}
+
+// Directories with a log. One without events is what a crash has left of a creation.
+std::vector<std::string> names_in(const fs::path& store) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(store)) {
+    if (entry.is_directory() && fs::exists(entry.path() / "events.db")) names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
+// Ids of a service start at the microseconds since 2020. They stay below those of a later start, also where that
+// one goes on with an older backup and so does not know them: no id is given to two decisions.
+DecisionId first_id(Microseconds utc) {
+  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
+  return static_cast<DecisionId>(std::max<Microseconds>(utc - start_of_2020, 0));
+}
+
+EventNumber monitored_from(const Store& store) {
+  const EventNumber last = store.last();
+  return last - std::min(last, monitored_events);
+}
+
+std::string text_of(const nlohmann::json& value, const std::string& name) {
+  if (value.is_string()) return value.get<std::string>();
+  if (name == "reward_range" && value.is_array() && value.size() == 2) return value[0].dump() + "," + value[1].dump();
+  if (value.is_number() || value.is_boolean()) return value.dump();
+  throw bad_input("'{}' is a text, a number or a boolean", name);
+}
+
+std::vector<std::string> known_fields(const Fields& config) {
+  std::vector<std::string> names = {"agent", "schema", "context_size", "actions", "seed"};
+  for (const Field& field : config.list()) names.push_back(field.name);
+  return names;
+}
+
+// What cannot change once a log exists; the first difference, or nothing.
+std::string difference(const Created& now, const Created& asked, const std::vector<std::string>& actions, bool seed) {
+  if (now.agent != asked.agent) return fmt::format("its agent is {}", now.agent);
+  if (now.schema != asked.schema) return "its schema is another one; teach a new bandit (pits log teach)";
+  if (now.context_size != asked.context_size) return fmt::format("its contexts have {} numbers", now.context_size);
+  if (asked.actions != now.actions && asked.actions != actions) {
+    return fmt::format("its actions are {}; add or retire some by POST .../actions", fmt::join(actions, ", "));
+  }
+  if (seed && now.seed != asked.seed) return fmt::format("its seed is {}", now.seed);
+  return {};
+}
+
+}  // namespace
+
+ServedBandit::ServedBandit(std::string name, std::unique_ptr<Store> store)
+    : name_(std::move(name)),
+      live_(std::move(store)),
+      monitor_(live_.store(), monitored_from(live_.store())),
+      config_(live_.config()) {
+  live_.start_ids_at(first_id(system_clock().utc()));
+  if (config_.reward_range.empty()) return;
+  const RewardRange range = parse_reward_range(config_.reward_range);
+  monitor_.set_range(range.low, range.high);
+}
+
+LiveConfig ServedBandit::config() const {
+  const std::scoped_lock lock(mutex_);
+  return config_;
+}
+
+void ServedBandit::change_config(const LiveConfig& config) {
+  live_.change_config(config);
+  const std::scoped_lock lock(mutex_);
+  config_ = config;
+}
+
+void ServedBandit::change_actions(const std::vector<std::string>& add, const std::vector<std::string>& retire) {
+  for (const std::string& name : retire) live_.action(name);  // before anything is changed
+  if (!add.empty()) live_.add_actions(add);
+  for (const std::string& name : retire) live_.retire(name);
+}
+
+void ServedBandit::follow(std::size_t most_events) { monitor_.follow(live_.status().committed, most_events); }
+
+LiveSetup live_setup(const nlohmann::json& body) {
+  if (!body.is_object()) throw bad_input("the body is a JSON object, e.g. {{\"actions\": [\"a\", \"b\"]}}");
+  LiveSetup setup;
+  Fields list = fields(setup.config);
+  for (const auto& [name, value] : body.items()) {
+    try {
+      if (name == "agent") {
+        setup.agent = value.get<std::string>();
+      } else if (name == "schema") {
+        setup.schema = value.dump();
+      } else if (name == "context_size") {
+        setup.context_size = value.get<std::size_t>();
+        if (!value.is_number_unsigned()) throw bad_input("'context_size' is a whole number from 0 on");
+      } else if (name == "actions") {
+        setup.actions = value.get<std::vector<std::string>>();
+      } else if (name == "seed") {
+        if (!value.is_number_unsigned()) throw bad_input("'seed' is a whole number from 0 on");
+        setup.seed = value.get<std::uint64_t>();
+      } else if (list.has(name)) {
+        list.set(name, text_of(value, name));
+      } else {
+        throw unknown_name("field", name, known_fields(list));
+      }
+    } catch (const nlohmann::json::exception&) {
+      throw bad_input("'{}' has the wrong type", name);
+    }
+  }
+  return setup;
+}
+
+Bandits::Bandits(fs::path store) : store_(std::move(store)), entries_(std::make_unique<const Entries>()) {
+  create_directories_or_throw(store_);
+  auto entries = std::make_unique<Entries>();
+  for (const std::string& name : names_in(store_)) entries->emplace(name, Entry{});
+  entries_.publish(std::move(entries));
+}
+
+std::shared_ptr<ServedBandit> Bandits::find(std::string_view name) const {
+  return entries_.read([&](const Entries& entries) {
+    const auto found = entries.find(name);
+    if (found == entries.end()) {
+      constexpr std::size_t longest = 64;
+      throw status_error(404, "there is no bandit '{}'; PUT /v1/bandits/NAME makes one", name.substr(0, longest));
+    }
+    const Entry& entry = found->second;
+    if (!entry.problem.empty()) throw unavailable("the bandit '{}' cannot be opened: {}", name, entry.problem);
+    if (!entry.bandit) throw unavailable("the bandit '{}' is being recovered", name);
+    return entry.bandit;
+  });
+}
+
+Bandits::Entries Bandits::entries() const {
+  return entries_.read([](const Entries& entries) { return entries; });
+}
+
+void Bandits::set(const std::string& name, Entry entry) {
+  auto next = std::make_unique<Entries>(entries());
+  (*next)[name] = std::move(entry);
+  entries_.publish(std::move(next));
+}
+
+// An entry without a bandit and without a problem: there is no log.
+Bandits::Entry Bandits::opened(const std::string& name) const {
+  try {
+    auto store = std::make_unique<SqliteStore>(store_ / name);
+    if (store->last() == 0) return {};
+    return {.bandit = std::make_shared<ServedBandit>(name, std::move(store))};
+  } catch (const std::exception& e) {
+    return {.bandit = nullptr, .problem = e.what()};
+  }
+}
+
+void Bandits::open_all() {
+  for (const auto& [name, entry] : entries()) {
+    Entry now = opened(name);
+    if (now.bandit || !now.problem.empty()) {
+      set(name, std::move(now));
+      continue;
+    }
+    auto others = std::make_unique<Entries>(entries());
+    others->erase(name);
+    entries_.publish(std::move(others));
+  }
+}
+
+bool Bandits::put(const std::string& name, const nlohmann::json& body) {
+  check_name(name);
+  const LiveSetup setup = live_setup(body);
+  const Created asked = created_by(setup);
+  if (!entries().contains(name)) return create(name, setup);
+  const auto bandit = find(name);
+  const LiveBandit& live = bandit->live();
+  const std::string wrong = difference(live.created(), asked, live.actions(), setup.seed.has_value());
+  if (!wrong.empty()) throw status_error(409, "there is a bandit '{}' already: {}", name, wrong);
+  try {
+    if (as_text(setup.config) != as_text(bandit->config())) bandit->change_config(setup.config);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::input) throw status_error(409, "{}", e.what());
+    throw;
+  }
+  return false;
+}
+
+bool Bandits::create(const std::string& name, const LiveSetup& setup) {
+  {
+    SqliteStore store(store_ / name);
+    LiveBandit::create(store, setup);
+  }
+  const Entry entry = opened(name);
+  if (!entry.bandit) throw unavailable("the bandit '{}' cannot be opened: {}", name, entry.problem);
+  set(name, entry);
+  return true;
+}
+
+}  // namespace pits

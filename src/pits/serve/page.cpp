@@ -1,0 +1,7 @@
+#include "pits/serve/page.h"
+
+namespace pits {
+
+std::string_view service_page() { return "<html></html>"; }
+
+}  // namespace pits

@@ -1,0 +1,41 @@
+// The bodies of decide, rewards, cancel and activate requests, read by simdjson. An Error names the field.
+#pragma once
+
+#include "pits/log/live_bandit.h"
+
+namespace pits {
+
+// One {...}, or many: {"decisions": [{...}, ...]} and {"rewards": [{...}, ...]}.
+template <class Request>
+struct OneOrMany {
+  std::vector<Request> requests;
+  bool many = false;
+};
+
+constexpr std::size_t most_in_batch = 1000;
+
+struct DecideRequest {
+  std::vector<float> x;           // (d) encoded
+  DecisionLabels labels;          // key, context as JSON, allowed names
+  std::vector<float> features{};  // (candidates, f), row by row
+  std::size_t candidates = 0;
+
+  // allowed and features of the request; valid as long as it is.
+  ActionSet actions() const;
+};
+// Contexts are objects where there is a schema, and lists of d numbers where there is none. At least 64 readable bytes
+// follow the body.
+OneOrMany<DecideRequest> read_decide(std::string_view body, const LiveBandit& live);
+
+struct RewardRequest {
+  std::optional<DecisionId> id{};
+  std::string decision{};  // the caller's key of the decision, instead of its id
+  std::string token{};
+  float value = 0.0F;
+  std::string key{};  // of the reward
+};
+// With values, or without, for cancel and activate.
+OneOrMany<RewardRequest> read_rewards(std::string_view body);
+RewardRequest read_decision(std::string_view body);
+
+}  // namespace pits

@@ -1,0 +1,156 @@
+#include "pits/serve/service.h"
+
+#include "pits/core/io/files.h"
+#include "pits/serve/page.h"
+
+namespace pits {
+namespace {
+
+constexpr std::chrono::seconds follow_every{1};
+constexpr int follows_per_interval = 30;           // of latencies
+constexpr int follows_per_reload = 3600;           // of tokens' keys, which may be due for rotation
+constexpr std::size_t events_per_follow = 20'000;  // of one bandit's statistics
+
+std::filesystem::path token_file(const ServiceConfig& config) { return config.store / "token-keys"; }
+
+}  // namespace
+
+Service::Service(const ServiceConfig& config)
+    : config_(config),
+      requests_(routes().size()),
+      credentials_([&] {
+        create_directories_or_throw(config.store);
+        return std::make_unique<const Credentials>(
+            Credentials{config.keys.empty() ? ApiKeys() : ApiKeys::read(config.keys),
+                        TokenKeys::load(token_file(config), system_clock().utc())});
+      }()),
+      bandits_(config.store) {
+  background_.add([this] {
+    bandits_.open_all();
+    recovered_ = true;
+  });
+  housekeeper_ = std::thread([this] { housekeeping(); });
+}
+
+Service::~Service() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  housekeeper_.join();
+}
+
+void Service::reload() {
+  auto next =
+      std::make_unique<const Credentials>(Credentials{config_.keys.empty() ? ApiKeys() : ApiKeys::read(config_.keys),
+                                                      TokenKeys::load(token_file(config_), system_clock().utc())});
+  const std::scoped_lock lock(reloading_);
+  credentials_.publish(std::move(next));
+}
+
+void Service::handle(const HttpRequest& request, Answerer answerer) {
+  const RouteMatch match = match_route(request.method, request.path);
+  Exchange exchange{.request = request,
+                    .name = match.name,
+                    .reply = Reply(std::move(answerer), requests_, static_cast<std::size_t>(match.route->id))};
+  try {
+    if (match.route->id == RouteId::other && !match.allow.empty()) {
+      return exchange.reply(HttpReply{.status = 405,
+                                      .body = fmt::format("{{\"error\": \"this path takes {}\"}}\n", match.allow),
+                                      .headers = fmt::format("Allow: {}\r\n", match.allow)});
+    }
+    credentials_.read([&](const Credentials& credentials) {
+      credentials.callers.check(request.authorization, match.route->scope, system_clock().steady());
+      return 0;
+    });
+    dispatch(match.route->id, exchange);
+  } catch (...) {
+    exchange.reply(std::current_exception());
+  }
+}
+
+void Service::dispatch(RouteId route, Exchange& e) {
+  switch (route) {
+    case RouteId::decide: return decide(e, false);
+    case RouteId::rank: return decide(e, true);
+    case RouteId::rewards: return reward(e);
+    case RouteId::cancel: return settle(e, true);
+    case RouteId::activate: return settle(e, false);
+    case RouteId::put: return put(e);
+    case RouteId::actions: return actions(e);
+    case RouteId::state:
+      return later(e, [bandit = bandits_.find(e.name)] { return HttpReply{.body = state_of(*bandit).dump() + "\n"}; });
+    case RouteId::statistics:
+      return later(e, [bandit = bandits_.find(e.name)] {
+        return HttpReply{.body = bandit->monitor().statistics().dump() + "\n"};
+      });
+    case RouteId::bandits: return e.reply(list_of(bandits_.entries()).dump() + "\n");
+    case RouteId::server: return e.reply(server().dump() + "\n");
+    case RouteId::live: return e.reply(HttpReply{.body = "alive\n", .type = "text/plain; charset=utf-8"});
+    case RouteId::ready: return e.reply(ready());
+    case RouteId::metrics:
+      return later(e,
+                   [this] { return HttpReply{.body = metrics(), .type = "text/plain; version=0.0.4; charset=utf-8"}; });
+    case RouteId::openapi: return e.reply(openapi_document());
+    case RouteId::page:
+      return e.reply(HttpReply{.body = std::string(service_page()), .type = "text/html; charset=utf-8"});
+    case RouteId::other: break;
+  }
+  throw status_error(404, "there is no such path; GET /openapi.json lists all");
+}
+
+void Service::later(Exchange& exchange, std::function<HttpReply()> compute) {
+  const auto reply = std::make_shared<Reply>(std::move(exchange.reply));
+  const bool taken = background_.add([reply, compute = std::move(compute)] {
+    try {
+      (*reply)(compute());
+    } catch (...) {
+      (*reply)(std::current_exception());
+    }
+  });
+  if (!taken) (*reply)(unavailable("too many requests of this kind wait"));
+}
+
+void Service::put(Exchange& e) {
+  later(e, [this, name = std::string(e.name), body = std::string(e.request.body)] {
+    const auto json = nlohmann::json::parse(body, nullptr, false);
+    if (json.is_discarded()) throw bad_input("the body is not JSON");
+    const bool created = bandits_.put(name, json);
+    return HttpReply{.status = created ? 201 : 200, .body = state_of(*bandits_.find(name)).dump() + "\n"};
+  });
+}
+
+void Service::actions(Exchange& e) {
+  later(e, [bandit = bandits_.find(e.name), body = std::string(e.request.body)] {
+    const auto json = nlohmann::json::parse(body, nullptr, false);
+    if (!json.is_object()) throw bad_input("the body is a JSON object: {{\"add\": [NAMES], \"retire\": [NAMES]}}");
+    std::vector<std::string> add, retire;
+    for (const auto& [name, value] : json.items()) {
+      if (name != "add" && name != "retire") throw unknown_name("field", name, {"add", "retire"});
+      try {
+        value.get_to(name == "add" ? add : retire);
+      } catch (const nlohmann::json::exception&) {
+        throw bad_input("'{}' is a list of names", name);
+      }
+    }
+    bandit->change_actions(add, retire);
+    return HttpReply{.body = state_of(*bandit).dump() + "\n"};
+  });
+}
+
+void Service::housekeeping() {
+  for (int turn = 1;; ++turn) {
+    {
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, follow_every, [&] { return stopping_; })) return;
+    }
+    for (const auto& [name, entry] : bandits_.entries()) {
+      if (entry.bandit) entry.bandit->follow(events_per_follow);
+    }
+    if (turn % follows_per_interval == 0) remember_latencies();
+    if (turn % follows_per_reload == 0) rotate_tokens();
+  }
+}
+
+}  // namespace pits

@@ -1,0 +1,94 @@
+// The decision service: HTTP requests in, replies out. handle() never blocks: what takes long runs in the background,
+// and rewards are answered by the thread that made them durable.
+#pragma once
+
+#include "pits/serve/background.h"
+#include "pits/serve/bandits.h"
+#include "pits/serve/reply.h"
+#include "pits/serve/requests.h"
+#include "pits/serve/routes.h"
+#include "pits/serve/token.h"
+
+namespace pits {
+
+struct ServiceConfig {
+  std::filesystem::path store;
+  bool durable_decisions = false;  // written before they are answered; else they travel with a token
+  std::filesystem::path keys{};    // empty: everybody may do everything
+};
+
+class Service {
+ public:
+  explicit Service(const ServiceConfig& config);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  void handle(const HttpRequest& request, Answerer answerer);
+  // Whose counters the metrics show; set once, before requests come.
+  void watch(const HttpServer& server) { http_ = &server; }
+  void begin_drain() { draining_ = true; }
+  // Reads the keys of callers and of tokens again. Throws, and keeps the old ones, where a file is not right.
+  void reload();
+  // Empty: every bandit decides and every store takes rewards.
+  std::vector<std::string> problems() const;
+  bool recovered() const { return recovered_; }
+
+ private:
+  struct Exchange {
+    const HttpRequest& request;
+    std::string_view name;  // of the bandit
+    Reply reply;
+  };
+  struct Credentials {
+    ApiKeys callers;
+    TokenKeys tokens;
+  };
+  struct Latencies {  // of all requests so far
+    LatencyHistogram::Counts counts{};
+    RequestMetrics::Time at = RequestMetrics::now();
+  };
+
+  void dispatch(RouteId route, Exchange& exchange);
+  void decide(Exchange& exchange, bool rank);
+  void decide_durably(Exchange& exchange, LiveBandit& live, std::vector<Decided> made,
+                      std::vector<std::vector<Action>> rankings, bool many);
+  void reward(Exchange& exchange);
+  void settle(Exchange& exchange, bool cancel);
+  void put(Exchange& exchange);
+  void actions(Exchange& exchange);
+  // compute() in the background; its result is the reply.
+  void later(Exchange& exchange, std::function<HttpReply()> compute);
+  Reward reward_of(const ServedBandit& bandit, const RewardRequest& request) const;
+
+  std::string metrics() const;
+  nlohmann::json server() const;
+  HttpReply ready() const;
+  LatencyHistogram::Counts all_latencies() const;
+  void housekeeping();
+  void remember_latencies();
+  void rotate_tokens();
+
+  ServiceConfig config_;
+  RequestMetrics requests_;
+  LeftRight<Credentials> credentials_;
+  std::mutex reloading_;
+  Bandits bandits_;
+  const HttpServer* http_ = nullptr;
+  std::atomic<bool> draining_{false}, recovered_{false};
+  RequestMetrics::Time start_ = RequestMetrics::now();
+
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  Latencies earlier_, later_;  // at the start of the last two intervals
+  std::string token_problem_;  // why their keys could not be rotated; empty: none
+  Background background_{256};
+  std::thread housekeeper_;  // follows the logs for the statistics
+};
+
+// The state of a bandit, and the list of all, as JSON.
+nlohmann::json state_of(ServedBandit& bandit);
+nlohmann::json list_of(const Bandits::Entries& entries);
+
+}  // namespace pits
