@@ -29,14 +29,16 @@ An experiment:
 """
 from . import agents, environments, flows
 from ._pits import Decision, Error, FailedError, InputError, __version__, simd_target
+from ._transport import ServiceError
 from .agents import PiTS
 from .bandit import Bandit, load
+from .client import Client, ServiceDecision
 from .environments import Environment, Round
 from .evaluation import Evaluation, evaluate
 from .experiment import run
 from .live import LiveBandit, LiveDecision, LiveStatus
 from .result import Result
 
-__all__ = ["Bandit", "Decision", "Environment", "Error", "Evaluation", "FailedError", "InputError", "LiveBandit",
-           "LiveDecision", "LiveStatus", "PiTS", "Result", "Round",
+__all__ = ["Bandit", "Client", "Decision", "Environment", "Error", "Evaluation", "FailedError", "InputError", "LiveBandit",
+           "LiveDecision", "LiveStatus", "PiTS", "Result", "Round", "ServiceDecision", "ServiceError",
            "__version__", "agents", "environments", "evaluate", "flows", "load", "run", "simd_target"]

@@ -43,8 +43,13 @@ std::unique_ptr<SharedLive> open_or_create(py::handle path, const std::string& a
                                            const std::string& schema, std::size_t context_size,
                                            const std::optional<std::uint64_t>& seed, const py::dict& texts) {
   const std::filesystem::path directory = path_of(path, "directory");
-  LiveSetup setup{
-      .agent = agent, .context_size = context_size, .actions = actions, .seed = seed, .config = {}, .schema = schema};
+  // Member by member: g++ 12 warns of uninitialised parts where a designated initialiser throws.
+  LiveSetup setup;
+  setup.agent = agent;
+  setup.context_size = context_size;
+  setup.actions = actions;
+  setup.seed = seed;
+  setup.schema = schema;
   assign(fields(setup.config), texts);
   std::vector<std::pair<std::string, std::string>> changes;
   for (const auto& [name, text] : texts) changes.emplace_back(name.cast<std::string>(), text.cast<std::string>());

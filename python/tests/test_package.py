@@ -92,7 +92,7 @@ def test_the_stub_of_the_extension_has_what_it_has():
 
 
 @pytest.mark.parametrize("module", ["pits", "pits._fields", "pits._progress", "pits.agents", "pits.bandit",
-                                    "pits.environments", "pits.evaluation", "pits.experiment", "pits.flows", "pits.live",
+                                    "pits.client", "pits.environments", "pits.evaluation", "pits.experiment", "pits.flows", "pits.live",
                                     "pits.result"])
 def test_examples_in_docstrings(module):
     outcome = doctest.testmod(importlib.import_module(module))
@@ -119,6 +119,10 @@ number: int = live.decide([1.0, 2.0]).id
 answered: str = live.reward(shown, 1.0)
 answers: list[Any] = live.rewards([shown, 3], [1.0, 0.0])
 lag: int = live.status.committed - live.status.learned
+client = pits.Client("http://127.0.0.1:8080", key="k", timeout=1.0)
+served: pits.ServiceDecision = client.decide("shop", {"age": 31}, allowed=["tea"])
+said: str = client.reward("shop", served, 1.0)
+all_said: list[Any] = client.reward_many("shop", [served, 7, "visit-3"], np.zeros(3))
 moved = pits.flows.svgd(lambda t: -t, np.zeros((3, 2)), step=0.1)
 '''
 

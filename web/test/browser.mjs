@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
@@ -11,6 +11,7 @@ const DESKTOP = { width: 1200, height: 900 };
 
 export const read = (path) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
 export const readTemplate = () => (process.env.PITS_PAGE ? readFile(process.env.PITS_PAGE, "utf8") : read("dist/page.html"));
+export const readService = () => (process.env.PITS_PAGE ? readFile(join(dirname(process.env.PITS_PAGE), "service.html"), "utf8") : read("dist/service.html"));
 export const example = async (kind) => JSON.parse(await read(`examples/${kind}.json`));
 
 let browser, folder;
@@ -33,12 +34,14 @@ export async function filled(data, name = "page") {
   return file;
 }
 
+export const newPage = (options) => browser.newPage({ viewport: DESKTOP, ...options });
+
 export const drawn = (page) => page.waitForFunction(() => [...document.querySelectorAll("figure")].every((f) => f.dataset.state !== "waiting"));
 
 // Opens a filled page, waits for its figures unless drawings is false, and afterwards
 // holds it to silence: nothing on the console, nothing over the network.
 export async function withData(data, { drawings = true, ...options }, check) {
-  const page = await browser.newPage({ viewport: DESKTOP, ...options });
+  const page = await newPage(options);
   page.setDefaultTimeout(20000);
   const complaints = [];
   page.on("console", (message) => complaints.push(message.text()));

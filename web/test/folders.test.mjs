@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-const FOLDERS = ["base", "figure", "tables", "charts", "pages"];
+const FOLDERS = ["base", "figure", "tables", "charts", "pages", "serve"];
 const src = new URL("../src/", import.meta.url);
 
 test("folders import from earlier folders", async () => {

@@ -1,4 +1,5 @@
-// The page of the service for people: one HTML file.
+// The page for people: one HTML file of web/, built into the binary. It asks the service that it came from for its
+// numbers (web/README.md), and its own Content-Security-Policy allows nothing else.
 #pragma once
 
 #include <string_view>

@@ -1,0 +1,157 @@
+"""pits.Client against a service in this process that loses answers, refuses and closes connections when it is told to."""
+import pathlib
+import re
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from fake_service import FakeService
+
+import pits
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
+
+
+@pytest.fixture
+def service():
+    with FakeService.running() as running:
+        yield running
+
+
+@pytest.fixture
+def client(service):
+    with pits.Client(service.url) as made:
+        made.waited = []
+        made._transport._sleep = made.waited.append
+        made.put("shop", actions=["tea", "milk", "cake"], n_features=2, window=60)
+        yield made
+
+
+def test_every_call(service, client):
+    assert service.bandits["shop"]["context_size"] == 2 and service.bandits["shop"]["window"] == 60
+    assert [b["name"] for b in client.bandits()] == ["shop"]
+    decision = client.decide("shop", [0.5, 1])
+    assert decision == ("tea", 0.5, 0, 0.0, 3, "t0", ())
+    assert client.decide("shop", np.zeros(2, dtype=np.float32), allowed=["cake"]).action == "cake"
+    ranked = client.rank("shop", {"age": 31, "seen": pd.Timestamp("2026-11-17", tz="UTC"), "height": np.float32("nan")})
+    assert ranked.ranking == (("tea", 1 / 3), ("milk", 1 / 3), ("cake", 1 / 3))
+    assert service.requests[-1][2]["context"] == {"age": 31, "seen": "2026-11-17T00:00:00+00:00", "height": None}
+    assert client.reward("shop", decision, 1.0) == "accepted" and client.reward("shop", 99, np.float32(0.5)) == "unknown"
+    assert client.cancel("shop", ranked) == "accepted" and client.activate("shop", 99) == "unknown"
+    client.add_actions("shop", "wine", "beer")
+    client.retire("shop", "tea")
+    assert service.requests[-1][2] == {"retire": ["tea"]}
+    assert client.state("shop")["actions"][-2:] == ["wine", "beer"]
+    client.decide("shop", [0, 0], candidates=np.ones((2, 3)))
+    assert service.requests[-1][2]["features"] == [[1.0] * 3] * 2
+
+
+def test_many_go_in_parts_of_a_thousand(service, client):
+    frame = pd.DataFrame({"age": [20.0, None] * 1100})
+    decisions = client.decide_many("shop", frame, keys=[f"v{i}" for i in range(2200)])
+    assert [d.id for d in decisions] == list(range(2200))
+    assert [len(r[2]["decisions"]) for r in service.requests[1:]] == [1000, 1000, 200]
+    assert service.requests[1][2]["decisions"][1] == {"context": {"age": None}, "key": "v1"}
+    assert client.reward_many("shop", decisions, np.ones(2200)) == ["accepted"] * 2200
+    assert client.reward_many("shop", ["v5", 7, decisions[9], 9999], [1, 0, 1, 1], keys=list("abcd"))[3] == "unknown"
+
+
+@pytest.mark.parametrize("failure", [429, 503, "lost", "gone"])
+def test_a_reward_that_is_repeated_counts_once(service, client, failure):
+    decision = client.decide("shop", [0, 0])
+    service.failures = [failure, failure]
+    assert client.reward("shop", decision, 1.0) == ("duplicate" if failure == "lost" else "accepted")
+    assert list(service.rewards[decision.id].values()) == [1.0]
+    assert len({r[2]["key"] for r in service.requests if r[1].endswith("rewards")}) == 1
+    assert len(client.waited) == 2 and 0.05 <= client.waited[0] <= 0.1 <= client.waited[1] <= 0.2
+
+
+def test_a_decision_with_a_key_is_made_once(service, client):
+    service.failures = ["lost"]
+    assert client.decide("shop", [0, 0], key="visit").id == 0 and len(service.decisions) == 1
+    service.failures = ["lost"]  # without one, a decision that nobody uses is left
+    assert client.decide("shop", [0, 0]).id == 2 and len(service.decisions) == 3
+    careful = pits.Client(service.url, retry_decide=False)
+    service.failures = ["lost"]
+    with pytest.raises(pits.ServiceError, match="no answer from 127.0.0.1") as caught:
+        careful.decide("shop", [0, 0])
+    assert caught.value.status == 0
+    careful.close()
+
+
+def test_retry_after_is_honoured_within_patience(service, client):
+    service.failures, service.retry_after = [503], "7"
+    client.decide("shop", [0, 0])
+    assert client.waited == [7.0]
+    service.failures, service.retry_after = [503], "3600"
+    with pytest.raises(pits.ServiceError, match="failed with 503") as caught:
+        client.decide("shop", [0, 0])
+    assert caught.value.status == 503 and client.waited == [7.0]
+
+
+def test_tries_end(service, client):
+    service.failures = [503] * 4
+    with pytest.raises(pits.ServiceError):
+        client.reward("shop", 0, 1.0)
+    assert len(client.waited) == 3 and not service.failures
+
+
+def test_refusals_have_the_services_sentence(service, client):
+    with pytest.raises(pits.ServiceError, match="there is no bandit 'news'") as caught:
+        client.decide("news", [0, 0])
+    assert caught.value.status == 404 and isinstance(caught.value, pits.Error) and client.waited == []
+    service.failures = ["lost"]
+    with pytest.raises(pits.ServiceError, match="no answer"):  # it may have been done
+        client.add_actions("shop", "wine")
+    service.failures = [429]
+    client.add_actions("shop", "beer")
+    assert service.bandits["shop"]["actions"][-2:] == ["wine", "beer"]
+
+
+def test_nothing_is_sent_that_does_not_fit(service, client):
+    sent = len(service.requests)
+    for call in [lambda: client.reward("shop", 0, float("nan")), lambda: client.reward("shop", 0, 1, key=3),
+                 lambda: client.decide("shop", [float("inf")]),
+                 lambda: client.decide("shop", "{"), lambda: client.decide("shop", [0], allowed=[]),
+                 lambda: client.reward("shop", -1, 1.0), lambda: client.reward_many("shop", [1, 2], [1.0]),
+                 lambda: client.decide_many("shop", [[0]], keys=["a", "b"]), lambda: pits.Client("127.0.0.1:8080")]:
+        with pytest.raises(pits.InputError):
+            call()
+    assert len(service.requests) == sent
+
+
+def test_a_connection_per_thread_is_kept(service, client):
+    def work():
+        for _ in range(20):
+            client.reward("shop", client.decide("shop", [0, 0]), 1.0)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(service.peers) == 5 and len(service.decisions) == 80 == len(service.rewards)
+    client.close()
+    client.decide("shop", [0, 0])
+    assert len(service.peers) == 6
+
+
+def test_the_key_goes_with_every_request(service):
+    with pits.Client(service.url + "/", key="secret") as client:
+        client.bandits()
+    assert service.requests[0][1] == "/v1/bandits" and service.requests[0][3]["Authorization"] == "Bearer secret"
+
+
+def test_no_service_is_an_error_of_one_line():
+    with FakeService.running() as service:
+        url = service.url
+    client = pits.Client(url, retries=0)
+    with pytest.raises(pits.ServiceError, match="no answer from 127.0.0.1: .*refused"):
+        client.bandits()
+
+
+def test_the_block_in_the_documentation_runs(service):
+    block = re.search(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)[1]
+    exec(compile(block.replace("http://127.0.0.1:8080", service.url), str(PAGE), "exec"), {})
+    assert len(service.decisions) == 4

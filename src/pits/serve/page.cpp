@@ -1,7 +1,0 @@
-#include "pits/serve/page.h"
-
-namespace pits {
-
-std::string_view service_page() { return "<html></html>"; }
-
-}  // namespace pits
