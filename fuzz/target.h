@@ -1,5 +1,5 @@
-// One reader under test. csv.cpp, words.cpp, npy.cpp, schema.cpp, zone.cpp, http.cpp and saved.cpp each define `reads`; libfuzzer.cpp and
-// driver_test.cpp call it.
+// One reader under test. csv.cpp, words.cpp, npy.cpp, schema.cpp, zone.cpp, http.cpp, token.cpp and saved.cpp each define
+// `reads`; libfuzzer.cpp and driver_test.cpp call it.
 #pragma once
 
 #include <stdexcept>

@@ -35,10 +35,37 @@ TEST_F(Log, ChecksAndVerifies) {
   log({"import", "shop", lines});
   expect_done({"check", "shop"},
               "whole: 10 events; 4 decisions, of which 3 settled and 1 wait; 1 rewards; 0 snapshots\n");
-  expect_done({"check", "shop", "--json"},
-              R"({"events":10,"decisions":4,"rewards":1,"settled":3,"waiting":1,"snapshots":0})"
-              "\n");
+  expect_done(
+      {"check", "shop", "--json"},
+      R"({"events":10,"decisions":4,"rewards":1,"settled":3,"waiting":1,"restored":0,"unlogged":0,"snapshots":0})"
+      "\n");
   expect_done({"verify", "shop"}, "same 0, different 0, other engine 4, out of reach 0\n");
+}
+
+TEST_F(Log, SaysWhatWasLost) {
+  const auto line = [](int number, const std::string& rest) {
+    return fmt::format(R"({{"number":{},"utc":1700000800000000,"elapsed":800000000,"event":{}}})", number, rest) + "\n";
+  };
+  const std::string more =
+      line(11, R"("restored","id":9,"key":"","model":2,"action":0,"active":true,"floor":0,"propensity_error":0,)"
+               R"("propensities":[0.5,0.5],"allowed":[],"x":[1],"features":[],"context":"","utc":1700000799000000)") +
+      line(12, R"("rewarded","id":9,"previous":11,"value":1,"key":"")") +
+      line(13, R"("settled","id":9,"previous":12,"value":1,"reason":"lost")") + line(14, R"("gap","decisions":42)") +
+      line(15, R"("config_changed","config":{"reward_range":"0,1"})");
+  test::write_bytes(scratch_ / "lost.jsonl", test::bytes_of(lines) + more);
+  expect_done({"import", "lost", "lost.jsonl"}, "15 events\n");
+  expect_done({"check", "lost"},
+              "whole: 15 events; 5 decisions, of which 4 settled and 1 wait; 2 rewards; 0 snapshots\n"
+              "1 decisions were lost and came back with their tokens\n"
+              "42 more decisions were made and not logged, in overload\n");
+  // The log's own range of rewards is that of the evaluation.
+  const Outcome evaluated =
+      test::pits({"evaluate", "lost", "--policy", "uniform", "--model", "none"}, {.directory = scratch_.path()});
+  EXPECT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  for (const char* part :
+       {"2 rounds", "1 restored from tokens, left out", "42 decisions never logged (overload)", "95 % sequence"}) {
+    EXPECT_NE(evaluated.out.find(part), std::string::npos) << part << "\n" << evaluated.out;
+  }
 }
 
 TEST_F(Log, ErasesSettledDecisions) {

@@ -1,53 +1,11 @@
 // One small log in every format, and many kinds of broken ones: each gets one error with its line.
-#include <gtest/gtest.h>
+#include "evaluate/readers.h"
 
-#include <filesystem>
-#include <fstream>
-
-#include "log/memory_store.h"
-#include "pits/core/error.h"
-#include "pits/evaluate/read/read_log.h"
-#include "pits/log/event_json.h"
-#include "pits/log/sqlite_store.h"
-
-namespace pits {
+namespace pits::test {
 namespace {
 
 using std::string;
 using std::vector;
-
-class Readers : public testing::Test {
- protected:
-  Readers() : directory_(std::filesystem::temp_directory_path() / ("pits-readers-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(directory_);
-  }
-  ~Readers() override { std::filesystem::remove_all(directory_); }
-
-  std::filesystem::path write(const string& name, const string& text) {
-    std::ofstream(directory_ / name) << text;
-    return directory_ / name;
-  }
-  LoggedData read(const string& name, const string& text, const LogOptions& options = {}) {
-    return read_log(write(name, text), options);
-  }
-  // The error names the file, the line where there is one, and what is wrong.
-  void expect_error(const string& name, const string& text, const string& line, const string& what,
-                    const LogOptions& options = {}) {
-    try {
-      read(name, text, options);
-      ADD_FAILURE() << "no error: " << what;
-    } catch (const Error& e) {
-      const string message = e.what();
-      EXPECT_EQ(e.kind(), ErrorKind::input) << message;
-      EXPECT_NE(message.find(name), string::npos) << message;
-      const string place = line.empty() ? name : "line " + line + ": ";
-      EXPECT_NE(message.find(place), string::npos) << message;
-      EXPECT_NE(message.find(what), string::npos) << message;
-      EXPECT_EQ(message.find('\n'), string::npos) << message;
-    }
-  }
-  std::filesystem::path directory_;
-};
 
 const string csv =
     "age,action,reward,propensity,p:tea,p:milk,mine:tea,mine:milk\n"
@@ -134,68 +92,6 @@ TEST_F(Readers, DecisionServiceJson) {
 }
 
 // The frozen log: 4 decisions, of which one was rewarded, one cancelled, one waits, one expired.
-TEST_F(Readers, EventsOfAStoreAndItsExport) {
-  const string lines = string(PITS_TEST_DIR) + "/log/fixtures/shop.jsonl";
-  const LoggedData data = read_log(lines);
-  EXPECT_EQ(data.action_names, (vector<string>{"tea", "milk"}));
-  EXPECT_EQ(data.counts.cancelled, 1);
-  EXPECT_EQ(data.rounds() + data.counts.cancelled + data.counts.waiting + data.counts.erased, 4);
-  {
-    SqliteStore store(directory_ / "shop");
-    LogImport import(store);
-    std::ifstream file(lines);
-    for (string line; std::getline(file, line);) import.add(event_from_json(line));
-    import.finish();
-  }
-  const LoggedData same = read_log(directory_ / "shop");
-  EXPECT_EQ(same.actions, data.actions);
-  EXPECT_EQ(same.rewards, data.rewards);
-  EXPECT_EQ(same.propensities, data.propensities);
-}
-
-string event(int number, const string& rest) {
-  return R"({"number":)" + std::to_string(number) + R"(,"utc":0,"elapsed":0,"event":)" + rest + "}\n";
-}
-string created(int actions = 2) {
-  const string names = actions == 2 ? R"(["a","b"])" : R"(["a"])";
-  return event(1, R"("created","agent":"uniform","context_size":1,"seed":7,"actions":)" + names +
-                      R"(,"config":{},"schema":"","engine":"")");
-}
-string decided(int number, int id, int action, const string& p, const string& x = "[1]") {
-  return event(number, R"("decided","id":)" + std::to_string(id) + R"(,"key":"","model":1,"action":)" +
-                           std::to_string(action) + R"(,"active":true,"floor":0,"propensity_error":0,"propensities":)" +
-                           p + R"(,"allowed":[],"x":)" + x + R"(,"features":[],"context":"")");
-}
-string settled(int number, int id, const string& reason, double value = 1.0) {
-  return event(number, R"("settled","id":)" + std::to_string(id) + R"(,"previous":1,"value":)" + std::to_string(value) +
-                           R"(,"reason":")" + reason + "\"");
-}
-
-TEST_F(Readers, EventsAreTreatedByTheirKind) {
-  string log = created();
-  log += decided(2, 0, 0, "[1,0]") + settled(3, 0, "reward");  // cold start: left out
-  log += decided(4, 1, 1, "[0.5,0.5]") + settled(5, 1, "expired", 0.0);
-  log += decided(6, 2, 0, "[1,0]") + settled(7, 2, "reward");  // certain, later: kept
-  log += decided(8, 3, 0, "[0.5,0.5]") + settled(9, 3, "cancelled", 0.0);
-  log += decided(10, 4, 0, "[0.5,0.5]");                                   // waits
-  log += decided(11, 5, 0, "[0.5,0.5]", "[]") + settled(12, 5, "reward");  // erased
-  log += event(13, R"("actions_added","first":2,"names":["c"])");
-  log += decided(14, 6, 2, "[0.2,0.2,0.6]") + settled(15, 6, "reward");
-  log += event(16, R"("action_retired","action":0)");
-  log += decided(17, 7, 1, "[0,0.5,0.5]") + settled(18, 7, "reward");
-  const LoggedData data = read("log.jsonl", log);
-  EXPECT_EQ(data.counts.cold_start, 1);
-  EXPECT_EQ(data.counts.expired, 1);
-  EXPECT_EQ(data.counts.certain, 1);
-  EXPECT_EQ(data.counts.cancelled, 1);
-  EXPECT_EQ(data.counts.waiting, 1);
-  EXPECT_EQ(data.counts.erased, 1);
-  EXPECT_EQ(data.action_names, (vector<string>{"a", "b", "c"}));
-  EXPECT_EQ(data.actions, (vector<Action>{1, 0, 2, 1}));
-  EXPECT_EQ(data.allowed, (vector<std::uint8_t>{1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1}));
-  EXPECT_EQ(data.all_propensities, (vector<float>{.5F, .5F, 0, 1, 0, 0, .2F, .2F, .6F, 0, .5F, .5F}));
-}
-
 TEST_F(Readers, BrokenCsv) {
   const string head = "action,reward,propensity\n";
   expect_error("a.csv", head + "a,1,0.5\nb,1,0\n", "3", "the propensity is 0");
@@ -279,21 +175,5 @@ TEST_F(Readers, BrokenDecisionServiceJson) {
                "pdrop");
 }
 
-TEST_F(Readers, BrokenEvents) {
-  const LogOptions events{.format = LogFormat::events};
-  expect_error("a.jsonl", decided(1, 0, 0, "[0.5,0.5]"), "1", "must be 'created'", events);
-  expect_error("a.jsonl", created() + decided(3, 0, 0, "[0.5,0.5]"), "2", "event 2 must follow, not 3", events);
-  expect_error("a.jsonl", created() + "{}\n", "2", "not an event", events);
-  expect_error("a.jsonl", created() + settled(2, 9, "reward"), "2", "was not made before", events);
-  expect_error("a.jsonl", created() + decided(2, 0, 0, "[.5,.5]") + "x", "2", "not an event", events);
-  const string one = created() + decided(2, 0, 0, "[0.5,0.5]") + settled(3, 0, "reward");
-  expect_error("a.jsonl", one + settled(4, 0, "reward"), "4", "settles twice", events);
-  expect_error("a.jsonl", one + decided(4, 0, 0, "[0.5,0.5]"), "4", "is there twice", events);
-  expect_error("a.jsonl", created() + decided(2, 0, 0, "[0,1]") + settled(3, 0, "reward"), "2", "the propensity is 0",
-               events);
-  expect_error("a.jsonl", created(), "", "no rounds", events);
-  expect_error("unknown.txt", "hello\n", "", "cannot tell the format");
-}
-
 }  // namespace
-}  // namespace pits
+}  // namespace pits::test

@@ -3,8 +3,10 @@
 //   log_crash KILLS SEED [RULE]
 //
 // The service has 8 clients. Their rewards come late, out of order, twice, for decisions of killed processes, or never;
-// each client writes down what it was told, after it was told. After every kill:
-//   - every accepted reward is in the log once, with its value; its decision has settled once, as the rule says
+// every tenth decision is not written. Rewards bring the records of their decisions, as tokens do. Each client writes
+// down what it was told, after it was told. After every kill:
+//   - every accepted reward is in the log once, with its value; its decision has settled once, as the rule says, or as
+//   lost where its record came back; none is unknown
 //   - every decision that was flushed is in the log, with its action; no id was given twice
 //   - trainings end once, or are cut by the kill and start again
 //   - the recovered state is, bit for bit, that of a learner that has followed the log from its first event without a
@@ -47,14 +49,20 @@ void run_client(LiveBandit& live, const fs::path& directory, int client, unsigne
   std::vector<DecisionId> waiting;
   for (const auto& [id, action] : before.decided) waiting.push_back(id);
   if (waiting.size() > 50) waiting.erase(waiting.begin(), waiting.end() - 50);
+  std::map<DecisionId, std::string>& tokens = before.tokens;
   Notes notes(notes_of(directory, client));
   notes.add("start");
   for (unsigned n = 0;; ++n) {
     std::vector<float> x(3);
     for (float& v : x) v = static_cast<float>(random() % 1000) / 500.0F - 1.0F;
-    const Choice choice = live.decide(x);
-    notes.add("decided", choice.id, choice.action);
-    if (random() % 5 != 0) waiting.push_back(choice.id);  // else its reward never comes
+    Restored made;
+    static_cast<Decided&>(made) = live.make(x);
+    made.utc = system_clock().utc();
+    const bool written = random() % 10 != 0;
+    if (written) live.write(static_cast<const Decided&>(made));
+    tokens[made.id] = letters_of(made);
+    notes.add(written ? "decided" : "lost", made.id, made.action, tokens[made.id]);
+    if (random() % 5 != 0) waiting.push_back(made.id);  // else its reward never comes
     if (random() % 8 == 0) {
       live.flush();
       notes.add("flushed");
@@ -63,7 +71,7 @@ void run_client(LiveBandit& live, const fs::path& directory, int client, unsigne
       const std::size_t which = random() % waiting.size();
       const DecisionId id = waiting[which];
       const std::string key = "k" + std::to_string(random() % 3);
-      const Answer answer = live.reward({id, value_of(id), key});
+      const Answer answer = live.reward({id, value_of(id), key, record_in(tokens.at(id))});
       notes.add("reward", id, key, format_value(answer));
       if (random() % 3 != 0) waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(which));  // else once more
     }
@@ -86,6 +94,7 @@ void run_client(LiveBandit& live, const fs::path& directory, int client, unsigne
 // What the log says of every decision, from its events alone; grows with the log.
 struct Story {
   std::optional<Action> action;
+  bool restored = false;
   std::map<std::string, int> rewards;  // by key
   int settled = 0;
   float value = 0.0F;
@@ -98,6 +107,7 @@ class Witness {
 
   std::size_t rewards() const { return accepted_; }
   std::size_t decisions() const { return stories_.size(); }
+  std::size_t restored() const { return restored_; }
   EventNumber events() const { return last_; }
   std::size_t trainings() const { return trainings_; }
   std::size_t cut_trainings() const { return cut_; }
@@ -140,9 +150,11 @@ class Witness {
     }
   }
   void read(const Event& event) {
-    if (const auto* d = std::get_if<Decided>(&event)) {
+    if (const Decided* d = decision_in(event)) {
       if (stories_[d->id].action) throw failed("decision {} is in the log twice", d->id);
       stories_[d->id].action = d->action;
+      stories_[d->id].restored = std::holds_alternative<Restored>(event);
+      restored_ += stories_[d->id].restored ? 1U : 0U;
     } else if (const auto* r = std::get_if<Rewarded>(&event)) {
       Story& story = stories_[r->id];
       if (!story.action || story.settled > 0) throw failed("decision {} has a reward when it must not", r->id);
@@ -173,7 +185,9 @@ class Witness {
     double sum = 0.0;
     for (int i = 0; i < static_cast<int>(n); ++i) sum += one;
     const float expected = n == 0 ? 0.0F : rule_ == RewardRule::sum ? static_cast<float>(sum) : one;
-    const SettleReason reason = n == 0 ? SettleReason::expired : SettleReason::reward;
+    const SettleReason reason = story.restored ? SettleReason::lost
+                                : n == 0       ? SettleReason::expired
+                                               : SettleReason::reward;
     if (s.value != expected || s.reason != reason) throw failed("decision {} has settled wrongly", s.id);
     if (rule_ == RewardRule::first && n > 1) throw failed("decision {} has {} rewards", s.id, n);
   }
@@ -189,8 +203,8 @@ class Witness {
     for (const auto& [id, key, answer] : told.rewards) {
       const auto story = stories_.find(id);
       const bool known = story != stories_.end();
-      if (answer == "unknown" && (known || told.flushed.contains(id))) throw failed("decision {} was unknown", id);
-      if (answer == "unknown") continue;
+      if (answer == "unknown") throw failed("decision {} was unknown, with its record", id);
+      if (!known && answer == "expired" && !told.flushed.contains(id)) continue;  // lost, and came back too late
       if (!known) throw failed("decision {} had a reward and is lost", id);
       accepted_ += answer == "accepted" ? 1U : 0U;
       if (answer == "accepted" && !story->second.rewards.contains(key)) throw failed("reward {} {} is lost", id, key);
@@ -212,7 +226,7 @@ class Witness {
   Snapshot state_;
   std::map<DecisionId, Story> stories_;
   EventNumber last_ = 0, killed_at_ = 0, training_ = 0;
-  std::size_t accepted_ = 0, trainings_ = 0, cut_ = 0;
+  std::size_t accepted_ = 0, restored_ = 0, trainings_ = 0, cut_ = 0;
 };
 
 int kill_again_and_again(int kills, unsigned seed, RewardRule rule) {
@@ -234,10 +248,11 @@ int kill_again_and_again(int kills, unsigned seed, RewardRule rule) {
   }
   witness.check_replay();
   std::cout << kills << " kills, rewards=" << format_value(rule) << ": " << witness.events() << " events, "
-            << witness.decisions() << " decisions, " << witness.rewards() << " accepted rewards, "
-            << witness.trainings() << " trainings, " << witness.cut_trainings() << " of them cut; nothing lost\n";
+            << witness.decisions() << " decisions, " << witness.restored() << " of them restored, " << witness.rewards()
+            << " accepted rewards, " << witness.trainings() << " trainings, " << witness.cut_trainings()
+            << " of them cut; nothing lost\n";
   fs::remove_all(directory);
-  return witness.rewards() > 0 ? 0 : 1;
+  return witness.rewards() > 0 && witness.restored() > 0 ? 0 : 1;
 }
 
 }  // namespace

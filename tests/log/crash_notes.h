@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <tuple>
 
@@ -41,9 +42,30 @@ class Notes {
   int file_;
 };
 
-// decided ID ACTION | flushed | reward ID KEY ANSWER
+// What a token carries, in letters.
+inline std::string letters_of(Restored record) {
+  Archive archive;
+  record.visit([&](std::string_view, auto& field) { archive(field); });
+  std::string text;
+  for (const char byte : archive.bytes()) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+inline std::shared_ptr<const Restored> record_in(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+  auto record = std::make_shared<Restored>();
+  Archive archive(bytes);
+  record->visit([&](std::string_view, auto& field) { archive(field); });
+  archive.finish();
+  return record;
+}
+
+// decided ID ACTION TOKEN | lost ID ACTION TOKEN (never written) | flushed | reward ID KEY ANSWER
 struct Told {
   std::map<DecisionId, Action> decided;  // all
+  std::map<DecisionId, std::string> tokens;
   std::map<DecisionId, Action> flushed;
   std::vector<std::tuple<DecisionId, std::string, std::string>> rewards;
 };
@@ -53,13 +75,14 @@ inline void read_notes(const fs::path& file, Told& told) {
   std::map<DecisionId, Action> open;
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
-    std::string kind, key, answer;
+    std::string kind, key, answer, token;
     DecisionId id = 0;
     Action action = 0;
     words >> kind;
-    if (kind == "decided" && words >> id >> action) {
+    if ((kind == "decided" || kind == "lost") && words >> id >> action >> token) {
       if (!told.decided.emplace(id, action).second) throw failed("id {} was given twice", id);
-      open.emplace(id, action);
+      told.tokens.emplace(id, token);
+      if (kind == "decided") open.emplace(id, action);
     } else if (kind == "reward" && words >> id >> key >> answer) {
       told.rewards.emplace_back(id, key, answer);
     } else if (kind == "flushed") {

@@ -226,7 +226,7 @@ TEST(RestoredDecision, OfANewerLogLetsIdsStartBehindIt) {
   const std::vector<float> x(context_size, 0.5F);
   Restored record;
   static_cast<Decided&>(record) = service.live->make(x);
-  record.id = 500'000;
+  record.id = 5'000'000;
   record.utc = service.clock.utc();
   EXPECT_EQ(service.live->cancel(record.id, std::make_shared<Restored>(record)), Answer::accepted);
   const DecisionId next = service.live->decide(x).id;

@@ -140,8 +140,12 @@ Restored TokenKeys::open(std::string_view token, std::string_view bandit, std::u
                                                  fields - nonce_size, key->secret.data()) != 0) {
     throw bad_input("the token is damaged, or not one of bandit '{}'", bandit);
   }
+  return record_of(std::move(plain));
+}
+
+Restored TokenKeys::record_of(std::string fields) {
   Restored record;
-  Archive archive(std::move(plain));
+  Archive archive(std::move(fields));
   record.visit([&](std::string_view, auto& field) { archive(field); });
   archive.finish();
   return record;

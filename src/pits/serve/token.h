@@ -34,6 +34,8 @@ class TokenKeys {
   }
   // An Error: no token, damaged or of another bandit, or its key is gone.
   Restored open(std::string_view token, std::string_view bandit, std::uint64_t seed) const;
+  // What open() reads behind the cipher.
+  static Restored record_of(std::string fields);
 
  private:
   struct Key {

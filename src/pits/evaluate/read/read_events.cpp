@@ -21,7 +21,7 @@ class EventRounds {
       made_ = true;
       builder_.add_actions(created->actions);
       builder_.close_actions();
-      config_ = live_config(created->config);
+      set_config(created->config, place);
       context_size_ = created->context_size;
       retired_.assign(builder_.K(), 0);
     } else if (!made_) {
@@ -33,7 +33,7 @@ class EventRounds {
       if (retired->action >= retired_.size()) throw place.wrong("action {} is retired but unknown", retired->action);
       retired_[retired->action] = 1;
     } else if (const auto* changed = std::get_if<ConfigChanged>(&event)) {
-      config_ = live_config(changed->config);
+      set_config(changed->config, place);
     } else if (const auto* gap = std::get_if<Gap>(&event)) {
       builder_.counts().unlogged += gap->decisions;
     } else if (const Decided* decided = decision_in(event)) {
@@ -78,6 +78,14 @@ class EventRounds {
     }
     decisions_.push_back(std::move(one));
     options_.read(1);
+  }
+
+  void set_config(const TextFields& text, const Place& place) {
+    try {
+      config_ = live_config(text);
+    } catch (const Error& e) {
+      throw place.wrong("{}", e.what());
+    }
   }
 
   void settle(const Settled& settled, const Place& place) {
