@@ -60,7 +60,7 @@ def arguments():
 class Overload:
     def __init__(self, options):
         self.options, self.numbers = options, {}
-        self.scratch = tempfile.mkdtemp(dir=options.build)
+        self.scratch = tempfile.mkdtemp(dir=options.build.resolve())
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
         print(f"open files per process: at most {limit[1]}")
