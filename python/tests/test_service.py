@@ -314,6 +314,14 @@ def test_keys_and_scopes(tmp_path):
         service.ok("GET", "/v1/bandits")
 
 
+def test_pages_of_other_sites_are_refused(service):
+    for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example:8080"}, {"Origin": "http://localhost.evil.example"}):
+        status, reply, _ = service.call("POST", "/v1/bandits/shop/decide", VISITOR, headers)
+        assert status == 403 and "localhost" in reply["error"]
+    for headers in ({"Origin": service.url}, {"Host": "localhost:80"}, {"Host": "[::1]"}):
+        assert service.call("POST", "/v1/bandits/shop/decide", VISITOR, headers)[0] == 200
+
+
 def refused(tmp_path, *options):
     done = subprocess.run([PROGRAM, "serve", "--store", tmp_path / "s", *options], capture_output=True, text=True)
     return done.returncode, done.stderr
@@ -404,5 +412,6 @@ def test_metrics_are_well_formed(service):
 
 def test_the_page_is_self_contained(service):
     status, text, headers = service.call("GET", "/")
-    assert status == 200 and "<html" in text and "default-src 'none'" in headers["Content-Security-Policy"]
+    assert status == 200 and "<html" in text and headers["X-Frame-Options"] == "DENY"
+    assert "Content-Security-Policy" in text and "default-src 'none'" in text
     assert not re.search(r'(src|href)="https?://', text)

@@ -19,10 +19,11 @@ TEST(Http, AnswersWithWhatTheHandlerSays) {
     EXPECT_EQ(request.method, "PUT");
     EXPECT_EQ(request.path, "/v1/bandits/tea%20shop");
     EXPECT_EQ(request.query, "a=b&c=?");
+    EXPECT_EQ(request.host, "here:80");
     EXPECT_EQ(request.authorization, "Bearer secret");
     EXPECT_EQ(request.body, "{}");
     EXPECT_EQ(request.peer, "127.0.0.1");
-    answer({.status = 405, .body = "no", .type = "text/plain", .retry_after = 3, .allow = "GET, HEAD"});
+    answer({.status = 405, .body = "no", .type = "text/plain", .retry_after = 3, .headers = "Allow: GET, HEAD\r\n"});
   });
   RawClient client(server.address());
   const Reply reply = client.ask(

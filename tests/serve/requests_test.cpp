@@ -21,7 +21,13 @@ class Requests : public testing::Test {
   Requests() : directory_(std::filesystem::temp_directory_path() / fmt::format("pits-requests-{}", getpid())) {}
   ~Requests() override { std::filesystem::remove_all(directory_); }
 
-  std::unique_ptr<LiveBandit> live(const LiveSetup& setup) {
+  // Of numbers, or of named contexts.
+  std::unique_ptr<LiveBandit> live(std::size_t context_size, const std::string& schema = {}) {
+    LiveSetup setup;
+    setup.agent = "uniform";
+    setup.context_size = context_size;
+    setup.actions = {"a", "b"};
+    setup.schema = schema;
     std::filesystem::remove_all(directory_);
     auto store = std::make_unique<SqliteStore>(directory_);
     LiveBandit::create(*store, setup);
@@ -45,10 +51,11 @@ std::string error_of(const std::function<void()>& call) {
 }
 
 TEST_F(Requests, ANamedContextIsEncodedAsTheSchemaEncodesItsText) {
-  const auto bandit = live({.agent = "uniform", .actions = {"a", "b"}, .schema = schema});
+  const auto bandit = live(0, schema);
   for (const std::string context :
        {R"({"age": 31, "member": true, "country": "de"})", R"({"age": null, "member": false, "country": "xx"})",
-        R"({"member": false, "country": "fr", "age": -1.5e3})", R"({"age": 18446744073709551615, "member": true, "country": ""})"}) {
+        R"({"member": false, "country": "fr", "age": -1.5e3})",
+        R"({"age": 18446744073709551615, "member": true, "country": ""})"}) {
     const std::string body = padded(R"({"context": )" + context + "}");
     const auto asked = read_decide(body_of(body), *bandit);
     ASSERT_EQ(asked.requests.size(), 1U);
@@ -59,8 +66,9 @@ TEST_F(Requests, ANamedContextIsEncodedAsTheSchemaEncodesItsText) {
 }
 
 TEST_F(Requests, OneOrMany) {
-  const auto bandit = live({.agent = "uniform", .context_size = 2, .actions = {"a", "b"}});
-  const std::string body = padded(R"({"decisions": [{"context": [1, 2], "key": "k"}, {"context": [3, 4.5], "allowed": ["b"]}]})");
+  const auto bandit = live(2);
+  const std::string body =
+      padded(R"({"decisions": [{"context": [1, 2], "key": "k"}, {"context": [3, 4.5], "allowed": ["b"]}]})");
   const auto asked = read_decide(body_of(body), *bandit);
   ASSERT_TRUE(asked.many);
   ASSERT_EQ(asked.requests.size(), 2U);
@@ -70,7 +78,7 @@ TEST_F(Requests, OneOrMany) {
 }
 
 TEST_F(Requests, WhatIsWrongIsNamed) {
-  const auto bandit = live({.agent = "uniform", .context_size = 2, .actions = {"a", "b"}});
+  const auto bandit = live(2);
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "not JSON"},
       {"[1]", "a JSON object"},
@@ -97,7 +105,8 @@ TEST_F(Requests, WhatIsWrongIsNamed) {
 }
 
 TEST_F(Requests, Rewards) {
-  const std::string body = padded(R"({"rewards": [{"id": 9007199254740993, "value": 1}, {"token": "t", "value": -2.5, "key": "k"}]})");
+  const std::string body =
+      padded(R"({"rewards": [{"id": 9007199254740993, "value": 1}, {"token": "t", "value": -2.5, "key": "k"}]})");
   const auto asked = read_rewards(body_of(body));
   ASSERT_EQ(asked.requests.size(), 2U);
   EXPECT_EQ(asked.requests[0].id, 9007199254740993U);  // above 2^53: not rounded

@@ -11,6 +11,24 @@ constexpr int follows_per_interval = 30;           // of latencies
 constexpr int follows_per_reload = 3600;           // of tokens' keys, which may be due for rotation
 constexpr std::size_t events_per_follow = 20'000;  // of one bandit's statistics
 
+// Of "localhost:8080", "http://127.0.0.1" or "[::1]:80".
+bool names_this_machine(std::string_view authority) {
+  if (const std::size_t scheme = authority.find("://"); scheme != authority.npos) authority.remove_prefix(scheme + 3);
+  for (const std::string_view name : {"localhost", "127.0.0.1", "[::1]"}) {
+    if (authority == name || (authority.starts_with(name) && authority[name.size()] == ':')) return true;
+  }
+  return false;
+}
+
+// Without keys everybody on this machine may do everything. Pages of other sites in a browser on this machine are not
+// meant: they would come with their own Origin, or by a name of theirs that leads here (DNS rebinding).
+void refuse_other_sites(const HttpRequest& request) {
+  const bool from_here = request.origin.empty() || names_this_machine(request.origin);
+  const bool to_here = request.peer == "unix" || names_this_machine(request.host);
+  if (from_here && to_here) return;
+  throw status_error(403, "without --keys only this machine is answered, by the names localhost, 127.0.0.1 and [::1]");
+}
+
 std::filesystem::path token_file(const ServiceConfig& config) { return config.store / "token-keys"; }
 
 }  // namespace
@@ -61,6 +79,7 @@ void Service::handle(const HttpRequest& request, Answerer answerer) {
                                       .headers = fmt::format("Allow: {}\r\n", match.allow)});
     }
     credentials_.read([&](const Credentials& credentials) {
+      if (credentials.callers.empty() && match.route->scope != Scope::none) refuse_other_sites(request);
       credentials.callers.check(request.authorization, match.route->scope, system_clock().steady());
       return 0;
     });
@@ -94,7 +113,10 @@ void Service::dispatch(RouteId route, Exchange& e) {
                    [this] { return HttpReply{.body = metrics(), .type = "text/plain; version=0.0.4; charset=utf-8"}; });
     case RouteId::openapi: return e.reply(openapi_document());
     case RouteId::page:
-      return e.reply(HttpReply{.body = std::string(service_page()), .type = "text/html; charset=utf-8"});
+      return e.reply(HttpReply{.body = std::string(service_page()),
+                               .type = "text/html; charset=utf-8",
+                               .headers = "X-Frame-Options: DENY\r\nX-Content-Type-Options: nosniff\r\n"
+                                          "Referrer-Policy: no-referrer\r\n"});
     case RouteId::other: break;
   }
   throw status_error(404, "there is no such path; GET /openapi.json lists all");

@@ -18,6 +18,8 @@ struct HttpRequest {
   std::string_view method;         // "GET", "POST", ...
   std::string_view path;           // of the target, as it came, without the query
   std::string_view query;          // after the '?'; may be empty
+  std::string_view host;           // the header's value
+  std::string_view origin;         // of the page that a browser sends it for; empty: none
   std::string_view authorization;  // the header's value; empty: none
   std::string_view body;
   std::string_view peer;  // address of the client, or "unix"
@@ -27,9 +29,9 @@ struct HttpReply {
   int status = 200;
   std::string body{};
   std::string_view type = "application/json";
-  int retry_after = 0;       // seconds; 0: no such header
+  int retry_after = 0;    // seconds; 0: no such header
   std::string headers{};  // more of them, each line ended by \r\n
-  bool close = false;        // the connection, once this is sent
+  bool close = false;     // the connection, once this is sent
 };
 
 class HttpConnection;

@@ -46,7 +46,9 @@ class HeadParser final : public http::basic_parser<true> {
     switch (name) {
       case http::field::host:
         if (++hosts > 1 || !std::all_of(value.begin(), value.end(), is_host_character)) refuse(400, code);
+        head.host = view(value);
         break;
+      case http::field::origin: head.origin = view(value); break;
       case http::field::authorization:
         if (head.authorization.data() != nullptr) refuse(400, code);
         head.authorization = view(value);

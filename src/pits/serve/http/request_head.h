@@ -8,7 +8,7 @@ namespace pits {
 
 struct RequestHead {
   int status = 0;  // 0: accepted; else why it is refused
-  std::string_view method{}, target{}, authorization{};
+  std::string_view method{}, target{}, host{}, origin{}, authorization{};
   bool http10 = false, keep_alive = false, expects_continue = false, chunked = false;
   std::uint64_t length = 0;  // of the body
 };

@@ -88,6 +88,8 @@ RequestParser::State RequestParser::parse_head(std::string_view text) {
   if (!head.chunked && head.length > limits_.most_body) return refuse(413);
   request_ = {};
   request_.method = head.method;
+  request_.host = head.host;
+  request_.origin = head.origin;
   request_.authorization = head.authorization;
   keep_alive_ = head.keep_alive;
   http10_ = head.http10;
@@ -117,7 +119,8 @@ RequestParser::State RequestParser::split_target(std::string_view target) {
 void RequestParser::keep_head(std::string_view head) {
   if (head_.capacity() > most_kept) head_ = {};
   head_.assign(head);
-  for (std::string_view* view : {&request_.method, &request_.path, &request_.query, &request_.authorization}) {
+  for (std::string_view* view :
+       {&request_.method, &request_.path, &request_.query, &request_.host, &request_.origin, &request_.authorization}) {
     if (!view->empty())
       *view = std::string_view(head_).substr(static_cast<std::size_t>(view->data() - head.data()), view->size());
   }
