@@ -224,7 +224,7 @@ def remarks(rounds):
 
 def main():
     options = arguments()
-    options.scratch = tempfile.mkdtemp(dir=options.scratch)
+    options.scratch = tempfile.mkdtemp(dir=pathlib.Path(options.scratch).resolve())
     bench, made = Bench(options), {}
     try:
         made = bench.start()

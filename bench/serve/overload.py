@@ -60,7 +60,7 @@ def arguments():
 class Overload:
     def __init__(self, options):
         self.options, self.numbers = options, {}
-        self.scratch = tempfile.mkdtemp(dir=options.build)
+        self.scratch = tempfile.mkdtemp(dir=options.build.resolve())
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
         print(f"open files per process: at most {limit[1]}")
@@ -97,7 +97,7 @@ class Overload:
     def overload(self):
         print(self.HEAD)
         for requests in ["decide", "decide+reward"]:
-            full = self.load(requests=requests)
+            full = self.load(requests=requests, connections=256, outstanding=32)
             self.row(f"{requests}, saturated", full)
             rate = self.options.times * full["all"]["rate"] / (2 if "+" in requests else 1)
             for seconds in [self.options.seconds, 3 * self.options.seconds]:

@@ -1,6 +1,8 @@
 """pits.Client against a service in this process that loses answers, refuses and closes connections when it is told to."""
+import os
 import pathlib
 import re
+import subprocess
 import threading
 
 import numpy as np
@@ -151,7 +153,44 @@ def test_no_service_is_an_error_of_one_line():
         client.bandits()
 
 
-def test_the_block_in_the_documentation_runs(service):
+def run_block(url):
     block = re.search(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)[1]
-    exec(compile(block.replace("http://127.0.0.1:8080", service.url), str(PAGE), "exec"), {})
+    scope = {}
+    exec(compile(block.replace("http://127.0.0.1:8080", url), str(PAGE), "exec"), scope)
+    return scope
+
+
+def test_the_block_in_the_documentation_runs(service):
+    run_block(service.url)
     assert len(service.decisions) == 4
+
+
+@pytest.fixture
+def real(tmp_path):
+    """The URL of `pits serve`."""
+    process = subprocess.Popen([os.environ["PITS_PROGRAM"], "serve", "--store", tmp_path / "store", "--listen", "127.0.0.1:0"],
+                               stderr=subprocess.PIPE, text=True)
+    yield re.search(r"http://\S+", process.stderr.readline())[0]
+    process.terminate()
+    process.stderr.close()
+    assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(not os.environ.get("PITS_PROGRAM"), reason="PITS_PROGRAM does not name the program")
+def test_with_the_service_itself(real):
+    scope = run_block(real)
+    decision, answer = scope["decision"], scope["answer"]
+    assert decision.action in ("tea", "milk", "cake") and 0 < decision.propensity <= 1 and decision.token and answer == "accepted"
+    with pits.Client(real) as client:
+        assert client.reward("shop", decision, 1.0) == "duplicate" and client.reward("shop", 10**15, 1.0) == "unknown"
+        assert client.decide("shop", {"age": 1}, key="visit-8") == client.decide("shop", {"age": 1}, key="visit-8")
+        assert client.cancel("shop", "visit-8") == "accepted" and client.reward("shop", "visit-8", 1.0) == "expired"
+        ranked = client.rank("shop", {"age": None}, allowed=["tea", "wine"])
+        assert ranked.ranking[0] == (ranked.action, ranked.propensity)
+        assert abs(sum(p for _, p in ranked.ranking) - 1) < 1e-5 and {a for a, _ in ranked.ranking} == {"tea", "wine"}
+        assert [b["name"] for b in client.bandits()] == ["shop"] and client.state("shop")["problem"] == ""
+        with pytest.raises(pits.ServiceError, match="'age'") as caught:
+            client.decide("shop", {"age": "old"})
+        assert caught.value.status == 400
+        client.put("news", agent="feature-ts,action_features=2", n_features=3)
+        assert client.decide("news", np.zeros(3), candidates=np.ones((5, 2))).action in range(5)
