@@ -22,6 +22,9 @@ constexpr int niceness = 10;
 // Of the calling thread: decisions and rewards go first where cores are few. Nothing is lost where it is not allowed.
 void give_way() { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness); }
 
+// For `top -H` and profilers.
+void name_thread(const char* name) { pthread_setname_np(pthread_self(), name); }
+
 }  // namespace
 
 void LiveBandit::committed(EventNumber number) {
@@ -33,6 +36,7 @@ void LiveBandit::committed(EventNumber number) {
 }
 
 void LiveBandit::learn() {
+  name_thread("pits learner");
   give_way();
   for (EventNumber until = 0;;) {
     {
@@ -90,6 +94,7 @@ void LiveBandit::next_training() {
         to_learner_.notify_one();
       };
       const std::unique_ptr<void, decltype(tell)> at_the_end(this, tell);
+      name_thread("pits trainer");
       give_way();
       training->train();
     });

@@ -1,5 +1,7 @@
 #include "pits/log/log_writer.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 namespace pits {
@@ -100,6 +102,7 @@ void LogWriter::collect(std::deque<Request>& requests) {
 }
 
 void LogWriter::run() {
+  pthread_setname_np(pthread_self(), "pits log");
   std::deque<Request> requests;
   while (take_requests(requests)) {
     write(requests);

@@ -98,7 +98,21 @@ void ServedBandit::change_actions(const std::vector<std::string>& add, const std
   for (const std::string& name : retire) live_.retire(name);
 }
 
-void ServedBandit::follow(std::size_t most_events) { monitor_.follow(live_.status().committed, most_events); }
+void ServedBandit::follow(std::size_t most_events) {
+  try {
+    monitor_.follow(live_.status().committed, most_events);
+    const std::scoped_lock lock(mutex_);
+    monitor_problem_.clear();
+  } catch (const std::exception& e) {  // a group that cannot be read
+    const std::scoped_lock lock(mutex_);
+    monitor_problem_ = e.what();
+  }
+}
+
+std::string ServedBandit::monitor_problem() const {
+  const std::scoped_lock lock(mutex_);
+  return monitor_problem_;
+}
 
 LiveSetup live_setup(const nlohmann::json& body) {
   if (!body.is_object()) throw bad_input("the body is a JSON object, e.g. {{\"actions\": [\"a\", \"b\"]}}");

@@ -27,11 +27,13 @@ class ServedBandit {
   void change_actions(const std::vector<std::string>& add, const std::vector<std::string>& retire);
   // The statistics follow the log, by at most so many events.
   void follow(std::size_t most_events);
+  std::string monitor_problem() const;  // why they could not; empty: none
 
  private:
   std::string name_;
   LiveBandit live_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // of what follows
+  std::string monitor_problem_;
   LiveConfig config_;
   Monitor monitor_;
 };

@@ -115,7 +115,7 @@ void Service::dispatch(RouteId route, Exchange& e) {
     case RouteId::page:
       return e.reply(HttpReply{.body = std::string(service_page()),
                                .type = "text/html; charset=utf-8",
-                               .headers = "X-Frame-Options: DENY\r\nX-Content-Type-Options: nosniff\r\n"
+                               .headers = "Content-Security-Policy: frame-ancestors 'none'\r\nX-Frame-Options: DENY\r\nX-Content-Type-Options: nosniff\r\n"
                                           "Referrer-Policy: no-referrer\r\n"});
     case RouteId::other: break;
   }
@@ -162,6 +162,7 @@ void Service::actions(Exchange& e) {
 }
 
 void Service::housekeeping() {
+  pthread_setname_np(pthread_self(), "pits monitor");
   for (int turn = 1;; ++turn) {
     {
       std::unique_lock lock(mutex_);

@@ -70,6 +70,7 @@ void HttpLoop::watch_listeners(bool on) {
 }
 
 void HttpLoop::run() {
+  pthread_setname_np(pthread_self(), "pits http");
   mailbox_->enter();
   while (!stop_.load()) turn();
   while (!connections_.empty()) connections_.back()->close();
