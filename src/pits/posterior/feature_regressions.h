@@ -40,8 +40,9 @@ class FeatureRegressions {
   std::size_t features() const { return mean_.cols(); }  // F
   std::size_t actions() const { return mean_.rows(); }   // K
   std::size_t draws() const { return draws_.rows() / mean_.rows(); }
-  const Matrix<float>& mean() const { return mean_; }  // (K,F)
-  // (K,F): draw s of β − mean
+  const Matrix<float>& mean() const { return mean_; }         // (K,F)
+  const Matrix<float>& deviations() const { return draws_; }  // (S·K,F): draws of β − mean
+  // (K,F): draw s of them
   ConstMatrixView<float> deviation(std::size_t s) const { return draws_.view().row_block(s * actions(), actions()); }
   double n(std::size_t action) const { return n_[action]; }            // Σ of the weights of its observations
   double misfit(std::size_t action) const { return misfit_[action]; }  // ½(yᵀy − meanᵀ P⁻¹ mean)

@@ -115,29 +115,34 @@ void Mixture::predict(const Posterior& posterior, std::span<const float> x, bool
   }
 }
 
-// out = m̄ + ρ (m_i − m̄) + κσδ·φ
-void Mixture::add_offset(std::size_t row, std::span<const float> features, std::span<float> out) const {
+// out = m̄ + ρ (m_i − m̄) + κσδ·φ for draws of set i; deviations δ, (n·K,F); out (n·K)
+void Mixture::find_draws(std::size_t i, ConstMatrixView<float> deviations, std::span<float> out) const {
   const Predictions& p = predictions();
-  const std::size_t S = sets_[0].draws(), i = row / S;
+  const std::size_t K = draw_sd_.cols();
   const auto rho = static_cast<float>(config_.mean_shrinkage);
   std::ranges::fill(out, 0.0F);
-  add_times(sets_[i].deviation(row % S), features, out);
-  for (std::size_t a = 0; a < out.size(); ++a) {
-    out[a] = p.mean[a] + rho * (p.means(i, a) - p.mean[a]) + draw_sd_(i, a) * out[a];
+  add_times(deviations, p.features[i], out);
+  for (std::size_t first = 0; first < out.size(); first += K) {
+    for (std::size_t a = 0; a < K; ++a) {
+      float& value = out[first + a];
+      value = p.mean[a] + rho * (p.means(i, a) - p.mean[a]) + draw_sd_(i, a) * value;
+    }
   }
 }
 
 void Mixture::values(const Posterior& posterior, std::span<const float> x, std::size_t row,
                      std::span<float> out) const {
   predict(posterior, x, row_weights_[row] == 0.0);
-  add_offset(row, predictions().features[row / sets_[0].draws()], out);
+  const std::size_t S = sets_[0].draws();
+  find_draws(row / S, sets_[row / S].deviation(row % S), out);
 }
 
 void Mixture::values(const Posterior& posterior, std::span<const float> x, Matrix<float>& out) const {
   predict(posterior, x, false);
-  out.reshape(row_weights_.size(), draw_sd_.cols());
-  for (std::size_t row = 0; row < row_weights_.size(); ++row) {
-    if (row_weights_[row] > 0.0) add_offset(row, predictions().features[row / sets_[0].draws()], out.row(row));
+  const std::size_t S = sets_[0].draws(), K = draw_sd_.cols();
+  out.reshape(row_weights_.size(), K);
+  for (std::size_t i = 0; i < sets_.size(); ++i) {  // all rows of a set have the same weight
+    if (row_weights_[i * S] > 0.0) find_draws(i, sets_[i].deviations(), out.flat().subspan(i * S * K, S * K));
   }
 }
 

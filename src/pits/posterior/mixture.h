@@ -72,7 +72,7 @@ class Mixture {
   void find_features(const Posterior& posterior, std::span<const float> x, std::size_t set,
                      std::vector<float>& out) const;
   void find_means(std::size_t set, std::span<const float> features, std::span<float> out) const;
-  void add_offset(std::size_t row, std::span<const float> features, std::span<float> out) const;
+  void find_draws(std::size_t set, ConstMatrixView<float> deviations, std::span<float> out) const;
   void predict(const Posterior& posterior, std::span<const float> x, bool all) const;
   Address draws_of(std::size_t set, Purpose purpose, std::size_t step) const;
   void score(double network_error, double linear_error, std::uint64_t seen);
