@@ -97,8 +97,8 @@ class Monitor {
   bool window_;           // decisions settle by themselves
 
   std::uint64_t decisions_ = 0, rewards_ = 0;
-  std::array<std::uint64_t, 3> settled_{};  // by reason
-  std::uint64_t waiting_count_ = 0;         // in the sample
+  std::array<std::uint64_t, enum_names<SettleReason>.size()> settled_{};  // by reason
+  std::uint64_t waiting_count_ = 0;                                       // in the sample
   Timeline all_, recent_, seconds_;
 
   std::deque<Waiting> waiting_;  // sampled decisions, from the oldest one that waits
