@@ -44,7 +44,8 @@ TEST_F(Log, ChecksAndVerifies) {
 
 TEST_F(Log, SaysWhatWasLost) {
   const auto line = [](int number, const std::string& rest) {
-    return fmt::format(R"({{"number":{},"utc":1700000800000000,"elapsed":800000000,"event":{}}})", number, rest) + "\n";
+    return R"({"number":)" + std::to_string(number) + R"(,"utc":1700000800000000,"elapsed":800000000,"event":)" + rest +
+           "}\n";
   };
   const std::string more =
       line(11, R"("restored","id":9,"key":"","model":2,"action":0,"active":true,"floor":0,"propensity_error":0,)"

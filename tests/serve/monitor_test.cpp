@@ -261,6 +261,35 @@ TEST(Monitor, RestoredAndUnloggedDecisionsAreCountedOnTheirOwn) {
   EXPECT_EQ(found["values"]["rounds"], 0);
 }
 
+// They are known only because of their rewards, and would speak for too much reward.
+TEST(Monitor, RestoredDecisionsAreCountedAndNothingElse) {
+  const auto statistics = [](bool lost) {
+    MemoryStore store;
+    Script script(store);
+    script.decide(1, 0, {0.5F, 0.25F, 0.25F});
+    script.settle(1, 0.0F);
+    if (lost) {
+      Restored restored;
+      restored.id = 2;
+      restored.propensities = {0.5F, 0.25F, 0.25F};
+      script.group.add(restored);
+      script.settle(2, 1.0F, SettleReason::lost);
+      script.group.add(Gap{.decisions = 3});
+    }
+    script.commit();
+    return followed(store);
+  };
+  json with = statistics(true);
+  const json without = statistics(false);
+  EXPECT_EQ(with["settled"]["lost"], 1);
+  EXPECT_EQ(without["settled"]["lost"], 0);
+  for (const char* part : {"decisions", "rewards", "waiting", "propensities", "calibration"}) {
+    EXPECT_EQ(with[part], without[part]) << part;
+  }
+  EXPECT_EQ(with["series"]["all"]["sum"], without["series"]["all"]["sum"]);
+  EXPECT_EQ(with["series"]["all"]["outcomes"], without["series"]["all"]["outcomes"]);
+}
+
 TEST(Monitor, AnEmptyLogHasNoNumbersButIsWhole) {
   MemoryStore store;
   const Script script(store);

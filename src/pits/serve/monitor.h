@@ -98,9 +98,9 @@ class Monitor {
   std::string range_;     // of rewards, as the config has it
 
   std::uint64_t decisions_ = 0, rewards_ = 0;
-  std::uint64_t restored_ = 0, unlogged_ = 0;  // decisions: not in the others, nor judged
-  std::array<std::uint64_t, 3> settled_{};     // by reason
-  std::uint64_t waiting_count_ = 0;            // in the sample
+  std::uint64_t restored_ = 0, unlogged_ = 0;                             // decisions: not in the others, nor judged
+  std::array<std::uint64_t, enum_names<SettleReason>.size()> settled_{};  // by reason
+  std::uint64_t waiting_count_ = 0;                                       // in the sample
   Timeline all_, recent_, seconds_;
 
   std::deque<Waiting> waiting_;  // sampled decisions, from the oldest one that waits
