@@ -11,6 +11,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import tempfile
@@ -34,6 +35,7 @@ def arguments():
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--rate", type=float, default=20000, help="of the open loop")
     parser.add_argument("--parts", default="saturation,latency,rewards,outcomes", help="which to measure")
+    parser.add_argument("--services", default="", help="regular expression of those to measure; default: all")
     parser.add_argument("--json", type=pathlib.Path, help="where all numbers go")
     options = parser.parse_args()
     cpus = sorted(os.sched_getaffinity(0))
@@ -78,6 +80,8 @@ class Bench:
         package = o.build / "python"
 
         def add(name, make):
+            if not re.search(o.services, name):
+                return
             try:
                 made[name] = make()
             except services.Missing as missing:
@@ -149,7 +153,7 @@ class Bench:
 
     def rewards(self, made):
         """Durable rewards of decisions that were made before, one by one and in batches, beside the disk."""
-        service = made.get("pits serve, lin-ts")
+        service = made["pits serve, lin-ts"]
         found = {"one": [], "batches": [], "append + fdatasync": []}
         o = self.options
         for _ in range(o.rounds):
