@@ -110,6 +110,7 @@ nlohmann::ordered_json report(const Options& options, const Measured& measured, 
   }
   out["all"] = latencies(all, measured.seconds);
   out["late"] = measured.late;
+  out["turned_away"] = measured.turned_away;
   out["broken"] = measured.broken;
   out["unanswered"] = measured.unanswered;
   out["refused"] = nlohmann::ordered_json::object();
@@ -174,7 +175,8 @@ int main(int argc, char** argv) {
   app.add_option("--rate", o.load.rate, "requests per second; 0: closed loop")->capture_default_str();
   app.add_option("--seconds", o.load.seconds)->capture_default_str();
   app.add_option("--warmup", o.load.warmup, "seconds before")->capture_default_str();
-  app.add_option("--deadline", o.load.deadline, "seconds; a later answer counts as late")->capture_default_str();
+  app.add_option("--deadline", o.load.deadline, "seconds; a later answer counts as late, and who finds no room goes")
+      ->capture_default_str();
   app.add_option("--threads", o.threads)->capture_default_str();
   app.add_option("--seed", o.seed)->capture_default_str();
   app.add_option("--pid", o.pids, "processes whose CPU seconds are given")->delimiter(',');

@@ -65,6 +65,7 @@ void Measured::add(const Measured& other) {
   late += other.late;
   broken += other.broken;
   unanswered += other.unanswered;
+  turned_away += other.turned_away;
   seconds = std::max(seconds, other.seconds);
 }
 
@@ -223,11 +224,11 @@ void Loader::arrive() {
       ++measured_.unanswered;
     }
   }
-  // Who has waited longer than the deadline for a connection has gone.
-  for (; config_.deadline > 0.0 && !due_.empty() && due_.front() + seconds(config_.deadline) < now; due_.pop_front()) {
-    if (due_.front() >= measured_from_) ++measured_.late;
-  }
   while (!due_.empty() && send_due()) due_.pop_front();
+  // Who has a deadline and finds no room goes at once. (If they waited in line, all would be late once one is.)
+  for (; config_.deadline > 0.0 && !due_.empty(); due_.pop_front()) {
+    if (due_.front() >= measured_from_) ++measured_.turned_away;
+  }
   for (const std::size_t which : dirty_) flush(which);
   dirty_.clear();
 }

@@ -27,6 +27,7 @@ struct Measured {
   std::array<std::vector<std::uint32_t>, kinds> nanoseconds;  // of answers with a 2xx; 4.2 s and more are 4.2 s
   std::map<int, std::uint64_t> refused;                       // answers with another status
   std::uint64_t late = 0, broken = 0, unanswered = 0;         // answers; connections; arrivals
+  std::uint64_t turned_away = 0;  // arrivals with a deadline that found no connection with room
   double seconds = 0.0;
 
   void add(const Measured& other);

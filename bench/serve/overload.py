@@ -3,9 +3,9 @@
   python3 bench/serve/overload.py --build build/release [--agent lin-ts] [--times 5] [--slow 1000] [--idle 10000]
 
 overload: requests arrive at --times the rate at saturation, whether they are answered or not (256 connections, up to 32
-outstanding requests each; a client gives up after a second). Goodput is what is answered with a 200 in time. slow: clients that
-send one byte per second and never finish a request. idle: open connections that say nothing. In both, 64 ordinary clients are
-served meanwhile. Memory is the resident set of the service, sampled four times per second.
+outstanding requests each; who finds no room goes, and an answer after a second is too late). Goodput is what is answered with a
+200 in time. slow: clients that send one byte per second and never finish a request. idle: open connections that say nothing. In
+both, 64 ordinary clients are served meanwhile. Memory is the resident set of the service, sampled four times per second.
 """
 import argparse
 import json
@@ -95,6 +95,7 @@ class Overload:
             "|---|---|---|---|---|---|---|")
 
     def overload(self):
+        self.load(requests="decide+reward", seconds=2)  # an agent that has learned something
         print(self.HEAD)
         for requests in ["decide", "decide+reward"]:
             full = self.load(requests=requests, connections=256, outstanding=32)

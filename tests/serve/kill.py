@@ -25,7 +25,7 @@ import tempfile
 import time
 
 # Settings of a run, by its seed: rewards are learned whenever they come; a lost decision's are not; windows close.
-SETTINGS = [{"rewards": "first", "window": 0}, {"rewards": "first", "window": 600}, {"rewards": "sum", "window": 0.5}]
+SETTINGS = [{"rewards": "first", "window": 0}, {"rewards": "first", "window": 600}, {"rewards": "sum", "window": 2}]
 ACTIONS = ["a", "b", "c", "d"]
 CLIENTS = 12
 
@@ -77,7 +77,7 @@ class Told:
             self.accepted.add((decision.id, key))
         elif answer == "unknown" and (with_token or decision.durable):
             raise Failed(f"decision {decision.id} was unknown, and it had a {'token' if with_token else 'key'}")
-        elif answer == "expired" and self.settings["window"] != 0.5:
+        elif answer == "expired" and self.settings["window"] != 2:
             raise Failed(f"decision {decision.id} had expired")
         elif answer == "duplicate" and not decision.keys:
             raise Failed(f"decision {decision.id} had no reward before")
