@@ -12,8 +12,10 @@ import math
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -193,7 +195,7 @@ class Bench:
     def aims(self):
         """Each aim and what was measured."""
         n = self.numbers
-        print(f"\n| aim | measured |\n|---|---|")
+        print("\n| aim | measured |\n|---|---|")
         s = n.get("saturation", {})
         for aim, name, other in [("a 1 µs decision ≥ 85 % of nginx", "pits serve, uniform", "nginx"),
                                  ("the trained default ≥ 40 % of nginx", f"pits serve, {DEFAULT}", "nginx"),
@@ -235,6 +237,7 @@ def remarks(rounds):
 
 def main():
     options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers are stopped
     options.scratch = tempfile.mkdtemp(dir=pathlib.Path(options.scratch).resolve())
     bench, made = Bench(options), {}
     try:

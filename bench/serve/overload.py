@@ -12,8 +12,10 @@ import json
 import os
 import pathlib
 import resource
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 
@@ -187,6 +189,7 @@ class SlowClients(Connections):
 
 def main():
     options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the service is stopped
     run = Overload(options)
     try:
         for part in options.parts.split(","):
