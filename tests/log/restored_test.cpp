@@ -92,7 +92,7 @@ TEST(RestoredDecision, ReservesItsId) {
 }
 
 TEST(RestoredDecision, ThatDoesNotFitIsRefused) {
-  Shop shop({.reward_range = "-1,0.1"});
+  Shop shop({.reward_range = log_reward_range("-1,0.1")});
   const auto record = record_of(5, shop.clock.utc());
   expect_mentions(message_of([&] { reward(shop, 6, 0.0F, record); }), {"token", "5", "6"});
   auto wide = record_of(7, shop.clock.utc());
@@ -101,13 +101,13 @@ TEST(RestoredDecision, ThatDoesNotFitIsRefused) {
   EXPECT_EQ(reward(shop, 5, 0.1F, record), Answer::accepted);
   expect_mentions(message_of([&] { reward(shop, 5, 0.1001F, record); }), {"decision 5", "-1", "0.1", "reward_range"});
   expect_mentions(message_of([&] { reward(shop, 5, -2.0F, record); }), {"-2"});
-  EXPECT_THROW(check(LiveConfig{.reward_range = "1"}), Error);
-  EXPECT_THROW(check(LiveConfig{.reward_range = "1,0"}), Error);
-  EXPECT_THROW(check(LiveConfig{.reward_range = "0,inf"}), Error);
-  EXPECT_THROW(check(LiveConfig{.reward_range = "0,1,2"}), Error);
-  expect_mentions(message_of([] { check(LiveConfig{.default_reward = 2, .reward_range = "0,1"}); }),
+  EXPECT_THROW(log_reward_range("1"), Error);
+  EXPECT_THROW(log_reward_range("1,0"), Error);
+  EXPECT_THROW(log_reward_range("0,inf"), Error);
+  EXPECT_THROW(log_reward_range("0,1,2"), Error);
+  expect_mentions(message_of([] { check(LiveConfig{.default_reward = 2, .reward_range = log_reward_range("0,1")}); }),
                   {"default_reward=2", "0,1"});
-  check(LiveConfig{.window = 0, .default_reward = 2, .reward_range = "0,1"});
+  check(LiveConfig{.window = 0, .default_reward = 2, .reward_range = log_reward_range("0,1")});
 }
 
 // A service that loses every third decision; rewards bring their records back.

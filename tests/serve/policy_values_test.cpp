@@ -27,7 +27,7 @@ TEST(PolicyValues, ValuesAreThoseOfTheEvaluation) {
   const test::Scratch scratch;
   const auto directory = scratch.path() / "shop";
   MemoryStore played;
-  Script script(played, {.window = 600.0, .reward_range = "0,1"});
+  Script script(played, {.window = 600.0, .reward_range = log_reward_range("0,1")});
   play(script, 3000, 0.1);
   for (const TimedDecision& one : decisions_of(played)) {
     if (!one.settled) script.settle(one.decided.id, 0.0F, SettleReason::expired);
@@ -150,7 +150,7 @@ TEST(PolicyValues, CertainDecisionsAtTheStartAreLeftOut) {
 
 TEST(PolicyValues, ARewardOutsideOfTheRangeTakesTheIntervalsAway) {
   MemoryStore store;
-  Script script(store, {.reward_range = "0,0.1"});
+  Script script(store, {.reward_range = log_reward_range("0,0.1")});
   for (DecisionId id = 1; id <= 50; ++id) script.decide(id, 0, {.5F, .3F, .2F}), script.settle(id, 0.1F);
   script.commit();
   Monitor monitor(store, 0);
@@ -167,9 +167,10 @@ TEST(PolicyValues, AreJudgedAnewWhereTheRangeChanges) {
   MemoryStore store;
   Script script(store);
   script.decide(1, 0, {.5F, .3F, .2F}), script.settle(1, 1.0F);
-  script.group.add(ConfigChanged{.config = as_text(LiveConfig{.reward_range = "0,5"})});
+  script.group.add(ConfigChanged{.config = as_text(LiveConfig{.reward_range = log_reward_range("0,5")})});
   for (DecisionId id = 2; id <= 4; ++id) script.decide(id, 0, {.5F, .3F, .2F}), script.settle(id, 5.0F);
-  script.group.add(ConfigChanged{.config = as_text(LiveConfig{.window = 60.0, .reward_range = "0,5"})});  // the same
+  script.group.add(ConfigChanged{
+      .config = as_text(LiveConfig{.window = 60.0, .reward_range = log_reward_range("0,5")})});  // the same
   script.commit();
   const json values = values_of(store);
   EXPECT_EQ(values["rounds"], 3);

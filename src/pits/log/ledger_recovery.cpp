@@ -7,7 +7,7 @@ namespace pits {
 
 void Ledger::Books::set(const LiveConfig& next) {
   config = next;
-  range = next.reward_range.empty() ? std::nullopt : std::optional(log_reward_range(next.reward_range));
+  range = next.reward_range;
 }
 
 void Ledger::Books::state(Archive& archive) {

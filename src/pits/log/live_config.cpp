@@ -30,10 +30,11 @@ void check(const LiveConfig& config) {
   if (config.window == 0.0 && config.rewards != RewardRule::first) {
     throw bad_input("rewards={} needs a window above 0, after which it settles", format_value(config.rewards));
   }
-  if (config.reward_range.empty()) return;
-  const RewardRange range = log_reward_range(config.reward_range);
+  if (!config.reward_range) return;
+  const RewardRange& range = *config.reward_range;
   if (config.window > 0.0 && !range.holds(static_cast<float>(config.default_reward))) {
-    throw bad_input("default_reward={} is outside of reward_range={}", config.default_reward, config.reward_range);
+    throw bad_input("default_reward={} is outside of reward_range={}", config.default_reward,
+                    format_value(config.reward_range));
   }
 }
 

@@ -28,7 +28,7 @@ struct LiveConfig {
   int most_rewards = 1000;                 // of one decision; further ones are answered `full`
   double retention = 0.0;                  // days after which contexts of settled decisions are erased; 0: never
   TrainingPlace training = TrainingPlace::beside;  // fixed once a log exists
-  std::string reward_range{};                      // LOW,HIGH: rewards outside are refused; empty: any are taken
+  std::optional<RewardRange> reward_range{};       // rewards outside are refused; none: any are taken
 };
 Fields fields(LiveConfig& config);
 

@@ -31,4 +31,13 @@ RewardRange log_reward_range(std::string_view text) {
   return range;
 }
 
+void parse_value(std::string_view text, std::optional<RewardRange>& out) {
+  out = text.empty() ? std::nullopt : std::optional(log_reward_range(text));
+}
+
+std::string format_value(const std::optional<RewardRange>& range) {
+  if (!range) return {};
+  return format_value(static_cast<float>(range->low)) + "," + format_value(static_cast<float>(range->high));
+}
+
 }  // namespace pits

@@ -37,7 +37,7 @@ void Monitor::use(const LiveConfig& config) {
   values_ = {};
   intervals_.clear();
   interval_rounds_ = 0;
-  if (!range_.empty()) values_.set_range(log_reward_range(range_));
+  if (range_) values_.set_range(*range_);
 }
 
 EventNumber Monitor::number() const {

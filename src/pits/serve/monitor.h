@@ -92,10 +92,10 @@ class Monitor {
   bool named_actions_;        // false: candidates come with each decision
   mutable std::mutex mutex_;  // of what follows
   EventNumber number_;
-  GroupTime time_{};      // of the last group
-  Microseconds now_ = 0;  // elapsed, up to which the log has been read
-  bool window_ = true;    // decisions settle by themselves
-  std::string range_;     // of rewards, as the config has it
+  GroupTime time_{};                  // of the last group
+  Microseconds now_ = 0;              // elapsed, up to which the log has been read
+  bool window_ = true;                // decisions settle by themselves
+  std::optional<RewardRange> range_;  // of rewards, as the config has it
 
   std::uint64_t decisions_ = 0, rewards_ = 0;
   std::uint64_t restored_ = 0, unlogged_ = 0;                             // decisions: not in the others, nor judged

@@ -146,8 +146,8 @@ class EventRounds {
   // That of the log's newest settings. It bounds single rewards, and not their sum; and rewards of before it was set
   // may lie outside.
   std::optional<RewardRange> range_of(const std::vector<double>& rewards) const {
-    if (config_.reward_range.empty() || config_.rewards == RewardRule::sum) return std::nullopt;
-    const RewardRange range = log_reward_range(config_.reward_range);
+    if (!config_.reward_range || config_.rewards == RewardRule::sum) return std::nullopt;
+    const RewardRange range = *config_.reward_range;
     const bool inside = std::ranges::all_of(rewards, [&](double r) { return range.holds(r); });
     return inside ? std::optional(range) : std::nullopt;
   }
