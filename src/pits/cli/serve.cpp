@@ -125,6 +125,7 @@ int serve(ServeOptions& options) {
     create_directories_or_throw(options.store);
     return options.store;
   }());
+  std::optional<std::jthread> second;  // waits for the signal that ends at once
   Service service(options.service);
   {
     HttpServer server(options.http, [&](const HttpRequest& request, Answerer answerer) {
@@ -136,13 +137,14 @@ int serve(ServeOptions& options) {
     notify_supervisor("STOPPING=1");
     note("pits: stopping; a second signal ends at once\n");
     service.begin_drain();
-    std::jthread second([&](const std::stop_token& stop) {
+    second.emplace([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         const int signal = signals.wait(std::chrono::milliseconds(100));
         if (signal == SIGTERM || signal == SIGINT) _exit(130);
       }
     });
     server.drain(std::chrono::seconds(options.drain));
+    service.stop_watching();
   }
   return 0;
 }

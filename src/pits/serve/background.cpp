@@ -4,19 +4,21 @@ namespace pits {
 
 Background::Background(std::size_t most_waiting) : most_(most_waiting), thread_([this] { run(); }) {}
 
-Background::~Background() {
+void Background::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+  const std::scoped_lock lock(mutex_);
+  jobs_.clear();
 }
 
 bool Background::add(std::function<void()> job) {
   {
     const std::scoped_lock lock(mutex_);
-    if (jobs_.size() >= most_) return false;
+    if (stopping_ || jobs_.size() >= most_) return false;
     jobs_.push_back(std::move(job));
   }
   wake_.notify_one();

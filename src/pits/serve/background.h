@@ -12,12 +12,14 @@ namespace pits {
 class Background {
  public:
   explicit Background(std::size_t most_waiting);
-  ~Background();  // jobs that wait are not done
+  ~Background() { stop(); }
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  // False where too many wait. A job must not throw.
+  // False where too many wait, or after stop(). A job must not throw.
   bool add(std::function<void()> job);
+  // Returns when the job that runs is done; those that wait are dropped.
+  void stop();
 
  private:
   void run();

@@ -169,9 +169,14 @@ Bandits::Entries Bandits::entries() const {
   return entries_.read([](const Entries& entries) { return entries; });
 }
 
-void Bandits::set(const std::string& name, Entry entry) {
+void Bandits::set(const std::string& name, std::optional<Entry> entry) {
+  const std::scoped_lock lock(changing_);
   auto next = std::make_unique<Entries>(entries());
-  (*next)[name] = std::move(entry);
+  if (entry) {
+    (*next)[name] = *std::move(entry);
+  } else {
+    next->erase(name);
+  }
   entries_.publish(std::move(next));
 }
 
@@ -189,13 +194,8 @@ Bandits::Entry Bandits::opened(const std::string& name) const {
 void Bandits::open_all() {
   for (const auto& [name, entry] : entries()) {
     Entry now = opened(name);
-    if (now.bandit || !now.problem.empty()) {
-      set(name, std::move(now));
-      continue;
-    }
-    auto others = std::make_unique<Entries>(entries());
-    others->erase(name);
-    entries_.publish(std::move(others));
+    const bool there = now.bandit || !now.problem.empty();
+    set(name, there ? std::optional(std::move(now)) : std::nullopt);
   }
 }
 

@@ -1,5 +1,4 @@
-// The bandits of a service: each has a log of its own in STORE/NAME. They are found from any thread without a lock, and
-// opened, created and changed by one.
+// The bandits of a service: each has a log of its own in STORE/NAME. They are found from any thread without a lock.
 #pragma once
 
 #include <filesystem>
@@ -53,18 +52,19 @@ class Bandits {
   std::shared_ptr<ServedBandit> find(std::string_view name) const;
   Entries entries() const;
 
-  // From one thread.
+  // From any thread, also beside each other; they take a while.
   void open_all();
   // Creates the bandit, or changes the settings of the one that is there. Throws 409 where it differs in what cannot
   // change. True: created.
   bool put(const std::string& name, const nlohmann::json& body);
 
  private:
-  void set(const std::string& name, Entry entry);
+  void set(const std::string& name, std::optional<Entry> entry);  // none: it is not there
   Entry opened(const std::string& name) const;
   bool create(const std::string& name, const LiveSetup& setup);
 
   std::filesystem::path store_;
+  std::mutex changing_;  // entries
   LeftRight<Entries> entries_;
 };
 

@@ -43,7 +43,7 @@ Service::Service(const ServiceConfig& config)
                         TokenKeys::load(token_file(config), system_clock().utc())});
       }()),
       bandits_(config.store) {
-  background_.add([this] {
+  recovery_ = std::thread([this] {
     bandits_.open_all();
     recovered_ = true;
   });
@@ -57,6 +57,7 @@ Service::~Service() {
   }
   wake_.notify_all();
   housekeeper_.join();
+  recovery_.join();
 }
 
 void Service::reload() {
@@ -115,7 +116,8 @@ void Service::dispatch(RouteId route, Exchange& e) {
     case RouteId::page:
       return e.reply(HttpReply{.body = std::string(service_page()),
                                .type = "text/html; charset=utf-8",
-                               .headers = "Content-Security-Policy: frame-ancestors 'none'\r\nX-Frame-Options: DENY\r\nX-Content-Type-Options: nosniff\r\n"
+                               .headers = "Content-Security-Policy: frame-ancestors 'none'\r\nX-Frame-Options: "
+                                          "DENY\r\nX-Content-Type-Options: nosniff\r\n"
                                           "Referrer-Policy: no-referrer\r\n"});
     case RouteId::other: break;
   }

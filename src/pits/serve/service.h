@@ -25,9 +25,11 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   void handle(const HttpRequest& request, Answerer answerer);
-  // Whose counters the metrics show; set once, before requests come.
+  // Whose counters the metrics show.
   void watch(const HttpServer& server) { http_ = &server; }
   void begin_drain() { draining_ = true; }
+  // Before the server that it watches is destroyed.
+  void stop_watching() { background_.stop(); }
   // Reads the keys of callers and of tokens again. Throws, and keeps the old ones, where a file is not right.
   void reload();
   // Empty: every bandit decides and every store takes rewards.
@@ -74,7 +76,7 @@ class Service {
   LeftRight<Credentials> credentials_;
   std::mutex reloading_;
   Bandits bandits_;
-  const HttpServer* http_ = nullptr;
+  std::atomic<const HttpServer*> http_{nullptr};
   std::atomic<bool> draining_{false}, recovered_{false};
   RequestMetrics::Time start_ = RequestMetrics::now();
 
@@ -84,6 +86,7 @@ class Service {
   Latencies earlier_, later_;  // at the start of the last two intervals
   std::string token_problem_;  // why their keys could not be rotated; empty: none
   Background background_{256};
+  std::thread recovery_;     // opens the bandits
   std::thread housekeeper_;  // follows the logs for the statistics
 };
 

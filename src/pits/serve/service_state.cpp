@@ -210,11 +210,12 @@ nlohmann::json Service::server() const {
   }
   const auto micros = [&](double q) { return 1e6 * LatencyHistogram::quantile(recent, q); };
   const std::chrono::duration<double> uptime = RequestMetrics::now() - start_;
+  const HttpServer* http = http_;
   return {{"version", version},
           {"uptime_s", uptime.count()},
           {"requests_per_second", static_cast<double>(count) / std::max(seconds, 1e-3)},
           {"latency_us", {{"p50", micros(0.5)}, {"p99", micros(0.99)}, {"p999", micros(0.999)}}},
-          {"open_connections", http_ == nullptr ? 0 : http_->counters().open},
+          {"open_connections", http == nullptr ? 0 : http->counters().open},
           {"draining", draining_.load()},
           {"problems", problems()}};
 }
@@ -227,7 +228,7 @@ std::string Service::metrics() const {
   text.add("pits_uptime_seconds", "gauge", "Since the start", uptime.count());
   text.add("process_resident_memory_bytes", "gauge", "Resident memory", resident_bytes());
   text.add("pits_ready", "gauge", "1 where /readyz answers 200", problems().empty() ? 1.0 : 0.0);
-  if (http_ != nullptr) add_http_metrics(text, http_->counters());
+  if (const HttpServer* http = http_) add_http_metrics(text, http->counters());
   add_bandit_metrics(text, bandits_.entries());
   add_request_metrics(text, requests_);
   return text.finish();
