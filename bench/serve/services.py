@@ -139,5 +139,5 @@ def serve(program, agent, cpus, threads, scratch, options=(), **settings):
     at, port = tempfile.mkdtemp(dir=scratch), free_port()
     command = [program, "serve", "--store", f"{at}/store", "--listen", f"127.0.0.1:{port}", "--threads", threads, *options]
     service = Service(f"pits serve, {agent}", command, port, cpus, at=at)
-    service.ask("PUT", "/v1/bandits/load", {"agent": agent, "context_size": 20, "actions": ACTIONS, "seed": 1, "window": 3600, **settings})
+    service.ask("PUT", "/v1/bandits/load", {"agent": agent, "context_size": 20, "actions": ACTIONS, "seed": 1, "window": 3600, "rewards": "first", **settings})
     return service

@@ -16,7 +16,7 @@ import urllib.parse
 
 import pits
 
-AGENT = "pi-ts:fast"
+AGENT = "pi-ts:adaptive"
 GOODS = {"tea": "Assam, 100 g", "milk": "from the farm, 1 l", "cake": "with almonds", "wine": "Barbera, 0.7 l"}
 SCHEMA = {"features": [{"name": "country", "kind": "category", "levels": ["de", "fr", "it"], "unknown": "level"},
                        {"name": "age", "kind": "number", "missing": "level"}]}
@@ -124,10 +124,10 @@ def main():
     parser.add_argument("--port", type=int, default=8000, help="of the shop")
     parser.add_argument("--visitors", type=int, default=0, help="simulated; 0: serves the page")
     parser.add_argument("--rate", type=float, default=150, help="visitors per second, at most")
-    parser.add_argument("--window", type=float, help="seconds in which clicks are taken; default: an hour, simulated 2 s")
+    parser.add_argument("--window", type=float, help="seconds in which clicks are taken; default: a minute, simulated 2 s")
     parser.add_argument("--agent", default=AGENT)
     options = parser.parse_args()
-    shop = Shop(options.service, options.window or (2.0 if options.visitors else 3600.0), options.agent)
+    shop = Shop(options.service, options.window or (2.0 if options.visitors else 60.0), options.agent)
     if options.visitors:
         simulate(shop, options.visitors, options.rate, longest=0.5)
         return

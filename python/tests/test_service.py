@@ -17,8 +17,8 @@ SCHEMA = {
         {"name": "country", "kind": "category", "levels": ["de", "fr"], "unknown": "level"},
     ]
 }
-SHOP = {"agent": "lin-ts", "schema": SCHEMA, "actions": ["tea", "milk", "soup"], "seed": 7, "window": 600}
-PLAIN = {"agent": "lin-ts", "context_size": 2, "actions": ["a", "b"], "seed": 7, "window": 600}
+SHOP = {"agent": "lin-ts", "schema": SCHEMA, "actions": ["tea", "milk", "soup"], "seed": 7, "window": 600, "rewards": "first"}
+PLAIN = {"agent": "lin-ts", "context_size": 2, "actions": ["a", "b"], "seed": 7, "window": 600, "rewards": "first"}
 VISITOR = {"context": {"age": 31, "country": "de"}}
 
 
@@ -156,6 +156,12 @@ def test_put_is_idempotent_and_refuses_what_cannot_change(service):
         status, reply, _ = service.call("PUT", "/v1/bandits/other", {**SHOP, **change})
         assert status == 400 and word in reply["error"], (change, status, reply)
     assert [bandit["name"] for bandit in service.ok("GET", "/v1/bandits")["bandits"]] == ["shop"]
+
+
+def test_rewards_are_learned_in_the_order_of_decisions_unless_told(service):
+    plain = {key: value for key, value in PLAIN.items() if key != "rewards"}
+    assert service.ok("PUT", "/v1/bandits/default", plain)["config"]["rewards"] == "largest"
+    assert service.ok("PUT", "/v1/bandits/open", {**plain, "window": 0})["config"]["rewards"] == "first"
 
 
 def test_a_reward_range_is_kept_to(service):

@@ -141,6 +141,10 @@ LiveSetup live_setup(const nlohmann::json& body) {
       throw bad_input("'{}' has the wrong type", name);
     }
   }
+  // Clicks that are learned at once and their absence only when the window closes look like a change of the world: an
+  // agent that forgets would forget for ever. So all are learned when it closes, unless the caller says otherwise.
+  if (!body.contains("rewards"))
+    setup.config.rewards = setup.config.window > 0.0 ? RewardRule::largest : RewardRule::first;
   return setup;
 }
 

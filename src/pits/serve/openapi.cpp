@@ -93,6 +93,7 @@ Json property_of(const Field& field) {
     property = {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}, {"maxItems", 2}};
   }
   property["description"] = field.doc + "; default: " + (field.get().empty() ? "none" : field.get());
+  if (field.name == "rewards") property["description"] = field.doc + "; default: largest, or first without a window";
   return property;
 }
 
