@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pits/log/sqlite_store.h"
-
 namespace pits {
 namespace {
 
@@ -15,27 +13,6 @@ std::string padded(const std::string& body) { return body + std::string(64, '\0'
 std::string_view body_of(const std::string& with_padding) {
   return std::string_view(with_padding).substr(0, with_padding.size() - 64);
 }
-
-class Requests : public testing::Test {
- protected:
-  Requests() : directory_(std::filesystem::temp_directory_path() / fmt::format("pits-requests-{}", getpid())) {}
-  ~Requests() override { std::filesystem::remove_all(directory_); }
-
-  // Of numbers, or of named contexts.
-  std::unique_ptr<LiveBandit> live(std::size_t context_size, const std::string& schema = {}) {
-    LiveSetup setup;
-    setup.agent = "uniform";
-    setup.context_size = context_size;
-    setup.actions = {"a", "b"};
-    setup.schema = schema;
-    std::filesystem::remove_all(directory_);
-    auto store = std::make_unique<SqliteStore>(directory_);
-    LiveBandit::create(*store, setup);
-    return std::make_unique<LiveBandit>(std::move(store));
-  }
-
-  std::filesystem::path directory_;
-};
 
 constexpr const char* schema =
     R"({"features": [{"name": "age", "kind": "number", "missing": "level"}, {"name": "member", "kind": "boolean"},
@@ -50,26 +27,25 @@ std::string error_of(const std::function<void()>& call) {
   }
 }
 
-TEST_F(Requests, ANamedContextIsEncodedAsTheSchemaEncodesItsText) {
-  const auto bandit = live(0, schema);
+TEST(Requests, ANamedContextIsEncodedAsTheSchemaEncodesItsText) {
+  const std::optional<Schema> names(std::in_place, schema);
   for (const std::string context :
        {R"({"age": 31, "member": true, "country": "de"})", R"({"age": null, "member": false, "country": "xx"})",
         R"({"member": false, "country": "fr", "age": -1.5e3})",
         R"({"age": 18446744073709551615, "member": true, "country": ""})"}) {
     const std::string body = padded(R"({"context": )" + context + "}");
-    const auto asked = read_decide(body_of(body), *bandit);
+    const auto asked = read_decide(body_of(body), names, names->width());
     ASSERT_EQ(asked.requests.size(), 1U);
     EXPECT_FALSE(asked.many);
-    EXPECT_EQ(asked.requests[0].x, bandit->schema()->encode(context));
+    EXPECT_EQ(asked.requests[0].x, names->encode(context));
     EXPECT_EQ(nlohmann::json::parse(asked.requests[0].labels.context), nlohmann::json::parse(context));
   }
 }
 
-TEST_F(Requests, OneOrMany) {
-  const auto bandit = live(2);
+TEST(Requests, OneOrMany) {
   const std::string body =
       padded(R"({"decisions": [{"context": [1, 2], "key": "k"}, {"context": [3, 4.5], "allowed": ["b"]}]})");
-  const auto asked = read_decide(body_of(body), *bandit);
+  const auto asked = read_decide(body_of(body), {}, 2);
   ASSERT_TRUE(asked.many);
   ASSERT_EQ(asked.requests.size(), 2U);
   EXPECT_EQ(asked.requests[0].labels.key, "k");
@@ -77,8 +53,7 @@ TEST_F(Requests, OneOrMany) {
   EXPECT_EQ(asked.requests[1].labels.allowed, std::vector<std::string>{"b"});
 }
 
-TEST_F(Requests, WhatIsWrongIsNamed) {
-  const auto bandit = live(2);
+TEST(Requests, WhatIsWrongIsNamed) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "not JSON"},
       {"[1]", "a JSON object"},
@@ -99,12 +74,12 @@ TEST_F(Requests, WhatIsWrongIsNamed) {
       {"{\"context\": [1, 2], \"key\": \"\xff\"}", "not JSON"}};
   for (const auto& [text, expected] : cases) {
     const std::string body = padded(text);
-    const std::string error = error_of([&] { read_decide(body_of(body), *bandit); });
+    const std::string error = error_of([&] { read_decide(body_of(body), {}, 2); });
     EXPECT_NE(error.find(expected), std::string::npos) << text << ": " << error;
   }
 }
 
-TEST_F(Requests, Rewards) {
+TEST(Requests, Rewards) {
   const std::string body =
       padded(R"({"rewards": [{"id": 9007199254740993, "value": 1}, {"token": "t", "value": -2.5, "key": "k"}]})");
   const auto asked = read_rewards(body_of(body));

@@ -69,13 +69,13 @@ FeatureValue feature_value(const dom::element& value) {
   return Nested{};
 }
 
-void read_context(const dom::element& value, const LiveBandit& live, DecideRequest& to) {
-  if (!live.schema()) {
+void read_context(const dom::element& value, const std::optional<Schema>& schema, DecideRequest& to) {
+  if (!schema) {
     to.x = get_floats(value, "context", "a list of numbers, for this bandit has no schema");
     return;
   }
-  to.x.resize(live.schema()->width());
-  ContextValues values(*live.schema(), to.x);
+  to.x.resize(schema->width());
+  ContextValues values(*schema, to.x);
   for (const auto [name, member] : get<dom::object>(value, "context", "an object of named values")) {
     values.name(name);
     values.value(feature_value(member));
@@ -103,12 +103,13 @@ void read_allowed(const dom::element& value, DecideRequest& to) {
   if (to.labels.allowed.empty()) throw bad_input("'allowed' is empty: no action could be chosen");
 }
 
-DecideRequest read_one_decide(const dom::object& object, const LiveBandit& live) {
+DecideRequest read_one_decide(const dom::object& object, const std::optional<Schema>& schema,
+                              std::size_t context_size) {
   DecideRequest to;
   bool context = false;
   for (const auto [name, value] : object) {
     if (name == "context") {
-      read_context(value, live, to);
+      read_context(value, schema, to);
       context = true;
     } else if (name == "allowed") {
       read_allowed(value, to);
@@ -120,7 +121,7 @@ DecideRequest read_one_decide(const dom::object& object, const LiveBandit& live)
       throw unknown_name("field", name, {"context", "allowed", "key", "features"});
     }
   }
-  if (!context && live.created().context_size > 0) throw bad_input("'context' is missing");
+  if (!context && context_size > 0) throw bad_input("'context' is missing");
   return to;
 }
 
@@ -186,9 +187,11 @@ ActionSet DecideRequest::actions() const {
   return set;
 }
 
-OneOrMany<DecideRequest> read_decide(std::string_view body, const LiveBandit& live) {
-  return read_all<DecideRequest>(parse_object(body), "decisions",
-                                 [&](const dom::object& object) { return read_one_decide(object, live); });
+OneOrMany<DecideRequest> read_decide(std::string_view body, const std::optional<Schema>& schema,
+                                     std::size_t context_size) {
+  return read_all<DecideRequest>(parse_object(body), "decisions", [&](const dom::object& object) {
+    return read_one_decide(object, schema, context_size);
+  });
 }
 
 OneOrMany<RewardRequest> read_rewards(std::string_view body) {

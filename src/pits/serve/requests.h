@@ -23,9 +23,10 @@ struct DecideRequest {
   // allowed and features of the request; valid as long as it is.
   ActionSet actions() const;
 };
-// Contexts are objects where there is a schema, and lists of d numbers where there is none. At least 64 readable bytes
-// follow the body.
-OneOrMany<DecideRequest> read_decide(std::string_view body, const LiveBandit& live);
+// Contexts are objects where there is a schema, and lists of numbers where there is none; they may be left out where
+// they have no numbers. At least 64 readable bytes follow the body.
+OneOrMany<DecideRequest> read_decide(std::string_view body, const std::optional<Schema>& schema,
+                                     std::size_t context_size);
 
 struct RewardRequest {
   std::optional<DecisionId> id{};

@@ -86,7 +86,7 @@ HttpReply reply_of(const std::vector<Answer>& answers) {
 void Service::decide(Exchange& e, bool rank) {
   const auto bandit = bandits_.find(e.name);
   LiveBandit& live = bandit->live();
-  const auto asked = read_decide(e.request.body, live);
+  const auto asked = read_decide(e.request.body, live.schema(), live.created().context_size);
   std::vector<Decided> made;
   std::vector<std::vector<Action>> rankings(asked.requests.size());
   bool durable = config_.durable_decisions;
