@@ -94,6 +94,10 @@ def test_a_ranking_starts_with_the_decision(service):
     assert names[0] == ranked["action"] and sorted(names) == sorted(SHOP["actions"])
     assert sum(member["probability"] for member in ranked["ranking"]) == pytest.approx(1, abs=1e-5)
     assert ranked["ranking"][0]["probability"] == ranked["propensity"]
+    body = {**VISITOR, "key": "visit-9", "allowed": ["tea", "soup"]}
+    first, again = (service.ok("POST", "/v1/bandits/shop/rank", body) for _ in range(2))
+    assert again["id"] == first["id"] and again["ranking"][0] == first["ranking"][0]
+    assert {member["action"] for member in again["ranking"]} == {"tea", "soup"}
     allowed = service.ok("POST", "/v1/bandits/shop/rank", {**VISITOR, "allowed": ["milk", "soup"]})
     assert sorted(member["action"] for member in allowed["ranking"]) == ["milk", "soup"]
 
@@ -121,7 +125,9 @@ def test_a_repeated_key_is_the_same_decision(service):
     reward = {"decision": "visit-1", "value": 1}
     assert service.ok("POST", "/v1/bandits/shop/rewards", reward) == {"answer": "accepted"}
     status, reply, _ = service.call("POST", "/v1/bandits/shop/rewards", {"decision": "visit-2", "value": 1})
-    assert status == 404 and "visit-2" in reply["error"]
+    assert status == 404 and reply["answer"] == "unknown"
+    many = {"rewards": [{"decision": "visit-2", "value": 1}, {"decision": "visit-1", "value": 1}]}
+    assert service.ok("POST", "/v1/bandits/shop/rewards", many) == {"answers": ["unknown", "duplicate"]}
 
 
 @pytest.mark.parametrize(
@@ -180,6 +186,7 @@ def test_actions_come_and_go(service):
         {"name": "soup", "retired": False},
         {"name": "bread", "retired": False},
     ]
+    assert service.ok("POST", "/v1/bandits/shop/actions", {"add": ["bread"], "retire": ["tea"]})["actions"] == state["actions"]
     shown = {service.ok("POST", "/v1/bandits/shop/decide", VISITOR)["action"] for _ in range(60)}
     assert "tea" not in shown and "bread" in shown
     status, reply, _ = service.call("POST", "/v1/bandits/shop/actions", {"add": ["x"], "retire": ["nothing"]})
@@ -235,6 +242,7 @@ def test_a_damaged_log_stops_its_bandit_and_no_other(service):
     service.ok("POST", "/v1/bandits/other/decide", {"context": [1, 2]})
     service.stop()
     file = service.store / "shop" / "events.db"
+    whole = file.read_bytes()
     file.write_bytes(b"not a database" * 1000)
     service.start()
     while service.call("POST", "/v1/bandits/other/decide", {"context": [1, 2]})[0] != 200:
@@ -245,6 +253,34 @@ def test_a_damaged_log_stops_its_bandit_and_no_other(service):
     assert status == 503 and "shop" in reply["problems"][0]
     assert service.call("GET", "/livez")[0] == 200
     assert 'pits_bandit_ready{bandit="shop"} 0' in service.ok("GET", "/metrics")
+    file.write_bytes(whole)  # restored while the service runs
+    service.wait_until_ready()
+    service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    assert any("shop" in line for line in service.stop()[1].splitlines())  # stderr names it
+
+
+def test_what_is_left_of_a_log_is_a_problem_and_no_new_bandit(service):
+    service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    service.stop()
+    (service.store / "shop" / "events.db").unlink()
+    service.start()
+    while True:
+        status, reply, _ = service.call("PUT", "/v1/bandits/shop", SHOP)
+        assert status == 503
+        if "events.db is missing" in reply["error"]:
+            break
+    assert "events.db is missing" in service.call("GET", "/readyz")[1]["problems"][0]
+
+
+def test_a_token_whose_key_is_gone_does_no_harm_beside_an_id(service):
+    decided = service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    service.stop()
+    (service.store / "token-keys").unlink()
+    service.start()
+    service.wait_until_ready()
+    assert service.call("POST", "/v1/bandits/shop/rewards", {"token": decided["token"], "value": 1})[0] == 400
+    reward = {"id": decided["id"], "token": decided["token"], "value": 1}
+    assert service.ok("POST", "/v1/bandits/shop/rewards", reward) == {"answer": "accepted"}
 
 
 def test_a_store_that_takes_nothing_refuses_rewards_and_goes_on_deciding(service):

@@ -166,6 +166,12 @@ int erase(const LogOptions& options) {
     return ids.contains(id) || (options.older_than && time.utc < before);
   });
   fmt::print("{} contexts erased\n", erased);
+  if (erased < ids.size() && !options.older_than) {
+    throw bad_input(
+        "{} of the {} decisions were not erased: they have not settled (wait, or cancel them), were erased before, "
+        "or are not in the log",
+        ids.size() - erased, ids.size());
+  }
   return 0;
 }
 

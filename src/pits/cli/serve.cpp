@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <thread>
@@ -118,7 +119,11 @@ int serve(ServeOptions& options) {
   options.http.sockets = handed_sockets();
   check(options);
   allow_connections(options.http);
-  options.service = {.store = options.store, .durable_decisions = options.decisions == "durable", .keys = options.keys};
+  options.service = {.store = options.store,
+                     .durable_decisions = options.decisions == "durable",
+                     .keys = options.keys,
+                     .report = [](const std::string& line) { note("pits: {}\n", line); }};
+  umask(077);                // logs hold contexts
   const Signals signals;     // before there are threads
   signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
   const DirectoryLock lock([&] {
@@ -145,6 +150,7 @@ int serve(ServeOptions& options) {
     });
     server.drain(std::chrono::seconds(options.drain));
     service.stop_watching();
+    for (const std::string& line : service.unwritten()) note("pits: {}\n", line);
   }
   return 0;
 }

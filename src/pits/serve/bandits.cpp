@@ -25,11 +25,12 @@ void check_name(std::string_view name) {
   }
 }
 
-// Directories with a log. One without events is what a crash has left of a creation.
+// Directories with a log, or with what is left of one.
 std::vector<std::string> names_in(const fs::path& store) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(store)) {
-    if (entry.is_directory() && fs::exists(entry.path() / "events.db")) names.push_back(entry.path().filename());
+    const auto has = [&](const char* file) { return fs::exists(entry.path() / file); };
+    if (entry.is_directory() && (has("events.db") || has("snapshots.db"))) names.push_back(entry.path().filename());
   }
   return names;
 }
@@ -94,7 +95,11 @@ void ServedBandit::change_config(const LiveConfig& config) {
 
 void ServedBandit::change_actions(const std::vector<std::string>& add, const std::vector<std::string>& retire) {
   for (const std::string& name : retire) live_.action(name);  // before anything is changed
-  if (!add.empty()) live_.add_actions(add);
+  const std::vector<std::string> known = live_.actions();
+  std::vector<std::string> missing;  // a repeated request adds nothing
+  std::ranges::copy_if(add, std::back_inserter(missing),
+                       [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
+  if (!missing.empty()) live_.add_actions(missing);
   for (const std::string& name : retire) live_.retire(name);
 }
 
@@ -184,9 +189,11 @@ void Bandits::set(const std::string& name, std::optional<Entry> entry) {
   entries_.publish(std::move(next));
 }
 
-// An entry without a bandit and without a problem: there is no log.
+// An entry without a bandit and without a problem: there is no log, only what a crash has left of a creation.
 Bandits::Entry Bandits::opened(const std::string& name) const {
   try {
+    if (!fs::exists(store_ / name / "events.db"))
+      throw bad_input("events.db is missing: restore it, or move the rest away");
     auto store = std::make_unique<SqliteStore>(store_ / name);
     if (store->last() == 0) return {};
     return {.bandit = std::make_shared<ServedBandit>(name, std::move(store))};
@@ -197,6 +204,7 @@ Bandits::Entry Bandits::opened(const std::string& name) const {
 
 void Bandits::open_all() {
   for (const auto& [name, entry] : entries()) {
+    if (entry.bandit) continue;
     Entry now = opened(name);
     const bool there = now.bandit || !now.problem.empty();
     set(name, there ? std::optional(std::move(now)) : std::nullopt);

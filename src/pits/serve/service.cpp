@@ -6,7 +6,7 @@
 namespace pits {
 namespace {
 
-constexpr std::chrono::seconds follow_every{1};
+constexpr std::chrono::seconds follow_every{1}, open_again_every{2};
 constexpr int follows_per_interval = 30;           // of latencies
 constexpr int follows_per_reload = 3600;           // of tokens' keys, which may be due for rotation
 constexpr std::size_t events_per_follow = 20'000;  // of one bandit's statistics
@@ -43,10 +43,7 @@ Service::Service(const ServiceConfig& config)
                         TokenKeys::load(token_file(config), system_clock().utc())});
       }()),
       bandits_(config.store) {
-  recovery_ = std::thread([this] {
-    bandits_.open_all();
-    recovered_ = true;
-  });
+  recovery_ = std::thread([this] { recover(); });
   housekeeper_ = std::thread([this] { housekeeping(); });
 }
 
@@ -163,6 +160,29 @@ void Service::actions(Exchange& e) {
   });
 }
 
+// Logs that cannot be opened are tried again: a full disk may have room by then.
+void Service::recover() {
+  for (;;) {
+    bandits_.open_all();
+    recovered_ = true;
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, open_again_every, [&] { return stopping_; })) return;
+  }
+}
+
+void Service::report_problems() {
+  if (!config_.report || !recovered_) return;
+  const auto found = problems();
+  const std::set<std::string> now(found.begin(), found.end());
+  for (const std::string& problem : now) {
+    if (!reported_.contains(problem)) config_.report(problem);
+  }
+  for (const std::string& problem : reported_) {
+    if (!now.contains(problem)) config_.report("over: " + problem);
+  }
+  reported_ = now;
+}
+
 void Service::housekeeping() {
   pthread_setname_np(pthread_self(), "pits monitor");
   for (int turn = 1;; ++turn) {
@@ -173,6 +193,7 @@ void Service::housekeeping() {
     for (const auto& [name, entry] : bandits_.entries()) {
       if (entry.bandit) entry.bandit->follow(events_per_follow);
     }
+    report_problems();
     if (turn % follows_per_interval == 0) remember_latencies();
     if (turn % follows_per_reload == 0) rotate_tokens();
   }

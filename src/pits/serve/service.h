@@ -2,6 +2,8 @@
 // and rewards are answered by the thread that made them durable.
 #pragma once
 
+#include <set>
+
 #include "pits/serve/background.h"
 #include "pits/serve/bandits.h"
 #include "pits/serve/reply.h"
@@ -13,8 +15,9 @@ namespace pits {
 
 struct ServiceConfig {
   std::filesystem::path store;
-  bool durable_decisions = false;  // written before they are answered; else they travel with a token
-  std::filesystem::path keys{};    // empty: everybody may do everything
+  bool durable_decisions = false;                    // written before they are answered; else they travel with a token
+  std::filesystem::path keys{};                      // empty: everybody may do everything
+  std::function<void(const std::string&)> report{};  // of problems that come and go, a line each
 };
 
 class Service {
@@ -34,6 +37,8 @@ class Service {
   void reload();
   // Empty: every bandit decides and every store takes rewards.
   std::vector<std::string> problems() const;
+  // What will be lost when the service ends now: a line per bandit whose store does not take what waits.
+  std::vector<std::string> unwritten() const;
   bool recovered() const { return recovered_; }
 
  private:
@@ -61,6 +66,7 @@ class Service {
   void actions(Exchange& exchange);
   // compute() in the background; its result is the reply.
   void later(Exchange& exchange, std::function<HttpReply()> compute);
+  std::shared_ptr<const Restored> record_in(const std::string& token, const ServedBandit& bandit, bool named) const;
   Reward reward_of(const ServedBandit& bandit, const RewardRequest& request) const;
 
   std::string metrics() const;
@@ -68,6 +74,8 @@ class Service {
   HttpReply ready() const;
   LatencyHistogram::Counts all_latencies() const;
   void housekeeping();
+  void recover();
+  void report_problems();
   void remember_latencies();
   void rotate_tokens();
 
@@ -86,8 +94,9 @@ class Service {
   Latencies earlier_, later_;  // at the start of the last two intervals
   std::string token_problem_;  // why their keys could not be rotated; empty: none
   Background background_{256};
-  std::thread recovery_;     // opens the bandits
-  std::thread housekeeper_;  // follows the logs for the statistics
+  std::set<std::string> reported_;  // problems; of the housekeeper
+  std::thread recovery_;            // opens the bandits
+  std::thread housekeeper_;         // follows the logs for the statistics
 };
 
 // The state of a bandit, and the list of all, as JSON.

@@ -6,6 +6,7 @@ namespace {
 
 // A decision whose token would be longer than about 1.5 kB is durable first instead.
 constexpr std::size_t most_token_numbers = 250;
+constexpr DecisionId no_decision = std::numeric_limits<DecisionId>::max();  // never given
 
 bool fits_token(const Decided& decided) {
   return decided.x.size() + decided.features.size() + decided.propensities.size() + decided.allowed.size() / 4 <=
@@ -34,6 +35,19 @@ void append_decided(std::string& out, const LiveBandit& live, const Decided& dec
     fmt::format_to(std::back_inserter(out), ", \"probability\": {}}}", decided.propensities.at(ranking[i]));
   }
   out += ranking.empty() ? "}" : "]}";
+}
+
+// The order of the actions of a logged decision, whose draws are not kept: its own first, the others by probability.
+std::vector<Action> by_probability(const Decided& decided) {
+  std::vector<Action> ranking;
+  for (Action a = 0; a < decided.propensities.size(); ++a) {
+    if (decided.allowed.empty() || decided.allowed[a] != 0) ranking.push_back(a);
+  }
+  std::ranges::stable_sort(ranking, [&](Action a, Action b) {
+    if ((a == decided.action) != (b == decided.action)) return a == decided.action;
+    return decided.propensities[a] > decided.propensities[b];
+  });
+  return ranking;
 }
 
 // {"decisions": [A, B]}, or A alone.
@@ -124,9 +138,10 @@ void Service::decide_durably(Exchange& e, LiveBandit& live, std::vector<Decided>
       Waiting& w = *waiting;
       try {
         if (error) std::rethrow_exception(error);
-        // An earlier decision with the same key has no ranking of its own.
-        const bool same = written->id == id;
-        append_decided(w.list.next(), live, *written, {}, same ? w.rankings[w.done] : std::vector<Action>{});
+        const bool earlier = written->id != id;  // with the same key
+        const bool ranked = !w.rankings[w.done].empty();
+        append_decided(w.list.next(), live, *written, {},
+                       earlier && ranked ? by_probability(*written) : w.rankings[w.done]);
       } catch (...) {
         w.error = std::current_exception();
       }
@@ -136,19 +151,28 @@ void Service::decide_durably(Exchange& e, LiveBandit& live, std::vector<Decided>
   }
 }
 
+// A token that cannot be opened, because its key is gone, does no harm where the decision is named without it.
+std::shared_ptr<const Restored> Service::record_in(const std::string& token, const ServedBandit& bandit,
+                                                   bool named) const {
+  try {
+    return std::make_shared<const Restored>(credentials_.read(
+        [&](const Credentials& with) { return with.tokens.open(token, bandit.name(), bandit.live().created().seed); }));
+  } catch (const Error&) {
+    if (named) return nullptr;
+    throw;
+  }
+}
+
 Reward Service::reward_of(const ServedBandit& bandit, const RewardRequest& request) const {
   Reward reward{.id = 0, .value = request.value, .key = request.key};
   std::optional<DecisionId> id = request.id;
   if (!request.decision.empty()) {
     const auto found = bandit.live().find(request.decision);
-    if (!found) throw status_error(404, "there is no decision with the key '{}'", request.decision);
-    if (id && *id != *found) throw bad_input("'id' and 'decision' name different decisions");
-    id = found;
+    if (id && found && *id != *found) throw bad_input("'id' and 'decision' name different decisions");
+    id = found.value_or(no_decision);
   }
-  if (!request.token.empty()) {
-    reward.record = std::make_shared<const Restored>(credentials_.read([&](const Credentials& with) {
-      return with.tokens.open(request.token, bandit.name(), bandit.live().created().seed);
-    }));
+  if (!request.token.empty()) reward.record = record_in(request.token, bandit, id.has_value());
+  if (reward.record) {
     if (id && *id != reward.record->id) throw bad_input("'token' is that of another decision");
     id = reward.record->id;
   }

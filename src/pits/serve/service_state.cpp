@@ -167,6 +167,17 @@ std::vector<std::string> Service::problems() const {
   return all;
 }
 
+std::vector<std::string> Service::unwritten() const {
+  std::vector<std::string> lines;
+  for (const auto& [name, entry] : bandits_.entries()) {
+    if (!entry.bandit) continue;
+    const LiveStatus status = entry.bandit->live().status();
+    if (status.queued == 0 || status.store_problem.empty()) continue;
+    lines.push_back(fmt::format("{}: {} decisions are not in the log: {}", name, status.queued, status.store_problem));
+  }
+  return lines;
+}
+
 HttpReply Service::ready() const {
   const auto found = problems();
   const nlohmann::json body = {{"ready", found.empty()}, {"problems", found}};
