@@ -161,8 +161,8 @@ void LogWriter::finish(std::deque<Request>& requests, const std::vector<std::exc
     Request& request = requests[i];
     const std::exception_ptr wrong = failure ? failure : errors[i];
     if (request.finish) {
+      --waiting_;  // before it is told
       request.finish(ledger_, wrong);
-      --waiting_;
     } else if (wrong) {
       report(wrong);
       again.push_back(std::move(request));
