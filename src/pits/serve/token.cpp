@@ -94,7 +94,8 @@ std::string encoded(const Bytes& bytes) {
 Bytes decoded(std::string_view token) {
   Bytes bytes(token.size());
   std::size_t size = 0;
-  if (sodium_base642bin(bytes.data(), bytes.size(), token.data(), token.size(), nullptr, &size, nullptr, alphabet) !=
+  if (token.empty() ||
+      sodium_base642bin(bytes.data(), bytes.size(), token.data(), token.size(), nullptr, &size, nullptr, alphabet) !=
           0 ||
       size < head_size + tag_size) {
     throw bad_input("that is no token: a token is what came with the decision, unchanged");
