@@ -88,3 +88,14 @@ class Service:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.kill()
+
+
+SCHEMA = {
+    "features": [
+        {"name": "age", "kind": "number", "missing": "level"},
+        {"name": "country", "kind": "category", "levels": ["de", "fr"], "unknown": "level"},
+    ]
+}
+SHOP = {"agent": "lin-ts", "schema": SCHEMA, "actions": ["tea", "milk", "soup"], "seed": 7, "window": 600, "rewards": "first"}
+PLAIN = {"agent": "lin-ts", "context_size": 2, "actions": ["a", "b"], "seed": 7, "window": 600, "rewards": "first"}
+VISITOR = {"context": {"age": 31, "country": "de"}}

@@ -46,7 +46,6 @@ void RequestMetrics::add(std::size_t route, int status, std::chrono::nanoseconds
   const int status_class = status / 100;
   to.by_class[status_class >= 1 && status_class <= 5 ? static_cast<std::size_t>(status_class) : 0].fetch_add(1,
                                                                                                              relaxed);
-  if (status == 429) to.too_many.fetch_add(1, relaxed);
 }
 
 RequestMetrics::Totals RequestMetrics::totals(std::size_t route) const {
@@ -56,7 +55,6 @@ RequestMetrics::Totals RequestMetrics::totals(std::size_t route) const {
     for (std::size_t i = 0; i < all.counts.size(); ++i) all.counts[i] += from.counts[i];
     for (std::size_t i = 0; i < all.by_class.size(); ++i) all.by_class[i] += from.by_class[i];
     all.seconds += 1e-9 * static_cast<double>(from.nanoseconds);
-    all.too_many += from.too_many;
   }
   return all;
 }

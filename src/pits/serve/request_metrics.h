@@ -29,7 +29,6 @@ class RequestMetrics {
     LatencyHistogram::Counts counts{};
     double seconds = 0.0;
     std::array<std::uint64_t, 6> by_class{};  // of statuses: 2 for 200 to 299; 0: others
-    std::uint64_t too_many = 0;               // 429
   };
 
   explicit RequestMetrics(std::size_t routes);
@@ -44,7 +43,7 @@ class RequestMetrics {
   struct alignas(64) Counters {
     std::array<std::atomic<std::uint64_t>, LatencyHistogram::buckets> counts{};
     std::array<std::atomic<std::uint64_t>, 6> by_class{};
-    std::atomic<std::uint64_t> nanoseconds{0}, too_many{0};
+    std::atomic<std::uint64_t> nanoseconds{0};
   };
 
   std::size_t routes_;

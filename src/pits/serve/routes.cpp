@@ -5,7 +5,7 @@
 namespace pits {
 namespace {
 
-constexpr std::string_view placeholder = "{name}";
+constexpr std::string_view name_mark = "{name}";
 
 constexpr std::array table{
     Route{RouteId::decide, "POST", "/v1/bandits/{name}/decide", Scope::decide, "Decide: one action per context",
@@ -67,9 +67,9 @@ static_assert(in_order());
 
 // Whether the path is the route's; sets the bandit's name.
 bool fits(const Route& route, std::string_view path, std::string_view& name) {
-  const std::size_t start = route.path.find(placeholder);
+  const std::size_t start = route.path.find(name_mark);
   if (start == std::string_view::npos) return path == route.path;
-  const std::string_view before = route.path.substr(0, start), after = route.path.substr(start + placeholder.size());
+  const std::string_view before = route.path.substr(0, start), after = route.path.substr(start + name_mark.size());
   if (path.size() <= before.size() + after.size() || !path.starts_with(before) || !path.ends_with(after)) return false;
   const std::string_view middle = path.substr(before.size(), path.size() - before.size() - after.size());
   if (middle.find('/') != std::string_view::npos) return false;
