@@ -2,6 +2,7 @@
 
 PITS_CMAKE_ARGS has further arguments of CMake. The report page is built with npm, unless build/release has one already
 or -DPITS_PAGE=FILE names one. PITS_BUILD_TREE names a tree that is configured already, e.g. build/release.
+PITS_BUNDLE=1 takes the libraries along, for a wheel that needs nothing but numpy (scripts/package).
 """
 import os
 import pathlib
@@ -39,12 +40,15 @@ class CMakeBuild(build_ext):
                         os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))], check=True)
         package = pathlib.Path(self.get_ext_fullpath(ext.name)).parent
         package.mkdir(parents=True, exist_ok=True)
-        for pattern in ("_pits.*.so", "*.pyi"):
+        for pattern in ("_pits.*.so", "*.pyi", "pits"):
             for file in (tree / "python" / "pits").glob(pattern):
                 shutil.copy2(file, package)
+        shutil.copytree(SOURCE / "data", package / "data", dirs_exist_ok=True)
+        if os.environ.get("PITS_BUNDLE"):
+            subprocess.run([sys.executable, SOURCE / "packaging" / "bundle.py", package], check=True)
 
 
 (SOURCE / "build").mkdir(exist_ok=True)
 setup(version=version(), options={"egg_info": {"egg_base": "build"}}, packages=["pits"],
       package_dir={"pits": "python/pits"}, package_data={"pits": ["py.typed", "*.pyi"]}, ext_modules=[Extension("pits._pits", sources=[])],
-      cmdclass={"build_ext": CMakeBuild})
+      entry_points={"console_scripts": ["pits = pits.__main__:main"]}, cmdclass={"build_ext": CMakeBuild})

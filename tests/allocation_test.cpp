@@ -127,7 +127,7 @@ TEST_P(SteadyRound, AllocatesNothing) {
   EXPECT_EQ(allocations - before, 0U);
 }
 INSTANTIATE_TEST_SUITE_P(Agents, SteadyRound,
-                         testing::Values("pi-ts:auto", "pi-ts:paper", "pi-ts:released", "pi-ts:paper,flow=svgd",
+                         testing::Values("pi-ts:auto,capacity=1024", "pi-ts:exact", "pi-ts:paper", "pi-ts:released", "pi-ts:paper,flow=svgd",
                                          "pi-ts:paper,flow=blob", "lin-ts", "neural-linear:showdown", "vi-ts:showdown",
                                          "ensemble:showdown"),
                          [](const auto& spec) { return plain_name(spec.param); });

@@ -1,7 +1,7 @@
 # cmake -D SOURCE=... -P layers_test.cmake
 # Includes point only to the same room or to rooms earlier in this list (ARCHITECTURE.md).
 cmake_minimum_required(VERSION 3.25)
-set(rooms core model flow posterior target agent bandit schema log data environment evaluate experiment report serve
+set(rooms core model flow posterior target agent bandit schema log fleet data environment evaluate experiment report serve
   cuda bench cli)
 set(violations)
 foreach(room IN LISTS rooms)

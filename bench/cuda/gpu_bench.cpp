@@ -2,7 +2,7 @@
 //   bench_gpu            the shapes of the six problems, 50 realizations
 //   bench_gpu scale      statlog's shape, 50 to 5000 realizations
 //   bench_gpu large      one run of 1000 wide networks
-//   bench_gpu auto       the default agent: steps, units and last layers anew after 2000 rounds, rounds between
+//   bench_gpu exact      pi-ts:exact: steps, units and last layers anew after 2000 rounds, rounds between
 //   bench_gpu step NAME  a few steps of one problem's shape, for a profiler
 #include <fmt/format.h>
 
@@ -84,12 +84,12 @@ Timing time_steps(const PiTsConfig& c, std::size_t d, std::size_t K, std::size_t
   return {random_group(s, G, rounds)->time_training(steps, rounds) / steps, operations};
 }
 
-// The default agent in the shapes of the six problems.
-void time_default() {
+// pi-ts:exact in the shapes of the six problems.
+void time_exact() {
   constexpr std::size_t G = 50, rounds = 2000;
   constexpr int steps = 100;
   for (const ProblemShape& p : problems) {
-    const Settings s = bench_settings(pi_ts_preset("pi-ts", "auto"), p.d, p.K, rounds, GpuPrecision::tf32);
+    const Settings s = bench_settings(pi_ts_preset("pi-ts", "exact"), p.d, p.K, rounds, GpuPrecision::tf32);
     const auto group = random_group(s, G, rounds);
     const double step = group->time_training(steps, rounds) / steps, fit = group->time_fit(rounds);
     constexpr std::size_t played = 40;  // between two trainings
@@ -128,8 +128,8 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  if (what == "auto") {
-    time_default();
+  if (what == "exact") {
+    time_exact();
     return 0;
   }
   const double tf32 = product_rate(8192, GpuPrecision::tf32), float32 = product_rate(8192, GpuPrecision::float32);

@@ -50,7 +50,7 @@ class Bench {
         file_(::open((directory / "append").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644)) {
     Created created;
     created.actions = {"a", "b"};
-    created.config = as_text({.window = 1e6});
+    created.config = as_text({.rewards = RewardRule::first, .window = 1e6});
     Ledger::create(store_, system_clock(), created);
     ledger_ = std::make_unique<Ledger>(store_, system_clock());
   }

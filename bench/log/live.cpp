@@ -141,14 +141,17 @@ int main(int argc, char** argv) {
     fmt::print("bench_live DIRECTORY [AGENT [OBSERVATIONS [SECONDS]]]\n");
     return 2;
   }
-  const std::string agent = argc > 2 ? argv[2] : "pi-ts:adaptive";
+  const std::string agent = argc > 2 ? argv[2] : "pi-ts";
   const auto observations = static_cast<std::size_t>(argc > 3 ? std::atoi(argv[3]) : 100'000);
   const double seconds = argc > 4 ? std::atof(argv[4]) : 10.0;
   const std::filesystem::path directory = std::filesystem::path(argv[1]) / "live";
   {
     auto store = std::make_unique<pits::SqliteStore>(directory);
-    pits::LiveBandit::create(
-        *store, {.agent = agent, .context_size = pits::d, .actions = {"a", "b", "c", "d", "e", "f", "g"}, .seed = 1});
+    pits::LiveBandit::create(*store, {.agent = agent,
+                                      .context_size = pits::d,
+                                      .actions = {"a", "b", "c", "d", "e", "f", "g"},
+                                      .seed = 1,
+                                      .config = {.rewards = pits::RewardRule::first}});
     pits::LiveBandit live(std::move(store));
     pits::teach(live, observations);
     pits::measure(live, seconds);

@@ -21,7 +21,7 @@ import time
 
 import services
 
-DEFAULT = "pi-ts:adaptive"
+DEFAULT = "pi-ts"
 
 
 def arguments():

@@ -8,7 +8,7 @@ import os
 import pits
 
 LIVE = pits.LiveBandit(os.environ["BENCH_LOG"], os.environ.get("BENCH_AGENT", "uniform"),
-                       actions=[f"a{i}" for i in range(7)], n_features=20, seed=1, window=3600)
+                       actions=[f"a{i}" for i in range(7)], n_features=20, seed=1, rewards="first", window=3600)
 STATUS = {"accepted": 200, "duplicate": 200, "expired": 410, "unknown": 404, "full": 409}
 
 

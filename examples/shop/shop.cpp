@@ -24,8 +24,11 @@ std::unique_ptr<pits::LiveBandit> open_shop(const std::filesystem::path& directo
     pits::LiveBandit::create(*store, {.agent = "pi-ts:fast",
                                       .actions = {"tea", "milk", "cake"},
                                       .seed = 7,
-                                      // in line, so that every run is the same; a service leaves it out
-                                      .config = {.floor = 0.05, .training = pits::TrainingPlace::in_line},
+                                      // first: every visitor gets a reward, also one of 0, so none waits for its window;
+                                      // in line: so that every run is the same; a service leaves it out
+                                      .config = {.floor = 0.05,
+                                                 .rewards = pits::RewardRule::first,
+                                                 .training = pits::TrainingPlace::in_line},
                                       .schema = schema});
   }
   return std::make_unique<pits::LiveBandit>(std::move(store));

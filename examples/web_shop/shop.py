@@ -16,7 +16,7 @@ import urllib.parse
 
 import pits
 
-AGENT = "pi-ts:adaptive"
+AGENT = "pi-ts"
 GOODS = {"tea": "Assam, 100 g", "milk": "from the farm, 1 l", "cake": "with almonds", "wine": "Barbera, 0.7 l"}
 SCHEMA = {"features": [{"name": "country", "kind": "category", "levels": ["de", "fr", "it"], "unknown": "level"},
                        {"name": "age", "kind": "number", "missing": "level"}]}

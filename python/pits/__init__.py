@@ -38,7 +38,8 @@ from .evaluation import Evaluation, evaluate
 from .experiment import run
 from .live import LiveBandit, LiveDecision, LiveStatus
 from .result import Result
+from .schema import Schema
 
 __all__ = ["Bandit", "Client", "Decision", "Environment", "Error", "Evaluation", "FailedError", "InputError", "LiveBandit",
-           "LiveDecision", "LiveStatus", "PiTS", "Result", "Round", "ServiceDecision", "ServiceError",
+           "LiveDecision", "LiveStatus", "PiTS", "Result", "Round", "Schema", "ServiceDecision", "ServiceError",
            "__version__", "agents", "environments", "evaluate", "flows", "load", "run", "simd_target"]

@@ -13,7 +13,7 @@ import weakref
 from typing import Any, Mapping, Optional, cast
 
 from . import _fields, _pits
-from .live import _json, _text
+from .schema import json_text, utf8_text
 
 REFUSED = (429, 503)  # for now
 
@@ -37,7 +37,7 @@ class Transport:
         self._tls = (context or ssl.create_default_context()) if parts.scheme == "https" else None
         self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
         self._headers = {"Content-Type": "application/json"}
-        if _text("key", key):
+        if utf8_text("key", key):
             self._headers["Authorization"] = f"Bearer {key}"
         self._timeout, self._retries, self._patience = timeout, retries, patience
         self._local = threading.local()
@@ -47,7 +47,7 @@ class Transport:
     def ask(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None, repeat: bool = True) -> tuple[int, Any]:
         """The status and the answer, None if it is no JSON. repeat: a try without an answer may be repeated; what the service
         has refused always may."""
-        data = None if body is None else _json("the request", body).encode()
+        data = None if body is None else json_text("the request", body).encode()
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             try:

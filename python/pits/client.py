@@ -12,7 +12,8 @@ from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence, TypeV
 
 from . import _fields, _pits
 from ._transport import ServiceError, Transport
-from .live import Answer, Context, _allowed_names, _names, _plain, _text
+from .live import Answer, _allowed_names, _names
+from .schema import Context, Definition, definition_text, named_values, plain, rows_of, utf8_text
 
 Self = TypeVar("Self", bound="Client")
 MOST_IN_BATCH = 1000  # of a request
@@ -53,16 +54,16 @@ class Client:
     # Bandits.
 
     def put(self, bandit: str, *, agent: str = "", actions: Optional[Iterable[str]] = None,
-            schema: Union[Mapping[str, Any], str, None] = None, n_features: Optional[int] = None,
+            schema: Optional[Definition] = None, n_features: Optional[int] = None,
             seed: Optional[int] = None, **settings: Any) -> dict[str, Any]:
         """Creates a bandit, or changes the settings that may change: floor, window, rewards, default_reward, ..."""
         body: dict[str, Any] = dict(settings)
         if agent:
-            body["agent"] = _text("agent", agent)
+            body["agent"] = utf8_text("agent", agent)
         if actions is not None:
             body["actions"] = _names("actions", actions)
         if schema is not None:
-            body["schema"] = _parsed("the schema", schema) if isinstance(schema, str) else schema
+            body["schema"] = _parsed("the schema", definition_text(schema))
         body.update({k: v for k, v in {"context_size": n_features, "seed": seed}.items() if v is not None})
         return self._ask("PUT", _route(bandit), body)
 
@@ -103,7 +104,7 @@ class Client:
     def decide_many(self, bandit: str, contexts: Any, *, keys: Optional[Iterable[str]] = None,
                     allowed: Optional[Iterable[str]] = None) -> list[ServiceDecision]:
         """A decision for every row of a DataFrame, or for every context of a list; 1,000 per request."""
-        rows = contexts.to_dict("records") if hasattr(contexts, "columns") else list(contexts)
+        rows = rows_of(contexts)
         given = [""] * len(rows) if keys is None else _names("keys", keys)
         if len(given) != len(rows):
             raise _pits.InputError(f"{len(rows)} contexts need as many keys, not {len(given)}")
@@ -117,7 +118,7 @@ class Client:
 
     def reward(self, bandit: str, decision: Which, value: float, *, key: str = "") -> Answer:
         """The reward of a decision; when this returns, the answer is on the service's disk."""
-        body = _reward(decision, value, _text("key", key) or uuid.uuid4().hex)
+        body = _reward(decision, value, utf8_text("key", key) or uuid.uuid4().hex)
         return _answer(self._ask("POST", _route(bandit, "rewards"), body))
 
     def reward_many(self, bandit: str, decisions: Sequence[Which], values: Iterable[float], *,
@@ -160,7 +161,7 @@ class Client:
 
 
 def _route(bandit: str, verb: str = "") -> str:
-    return f"/v1/bandits/{urllib.parse.quote(_text('bandit', bandit), safe='')}" + (f"/{verb}" if verb else "")
+    return f"/v1/bandits/{urllib.parse.quote(utf8_text('bandit', bandit), safe='')}" + (f"/{verb}" if verb else "")
 
 
 def _parts(asked: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
@@ -176,7 +177,7 @@ def _vector(values: Any) -> Any:
     """
     if hasattr(values, "tolist"):
         values = values.tolist()
-    return [_vector(value) for value in values] if isinstance(values, (list, tuple)) else _plain(values)
+    return [_vector(value) for value in values] if isinstance(values, (list, tuple)) else plain(values)
 
 
 def _parsed(what: str, text: str) -> Any:
@@ -187,13 +188,10 @@ def _parsed(what: str, text: str) -> Any:
 
 
 def _asked(context: Any, key: str, allowed: Optional[Iterable[str]], candidates: Any) -> dict[str, Any]:
-    if isinstance(context, str):
-        context = _parsed("the context", context)
-    elif hasattr(context, "to_dict"):
-        context = context.to_dict()
-    named = isinstance(context, Mapping)
-    body: dict[str, Any] = {"context": {k: _plain(v) for k, v in context.items()} if named else _vector(context)}
-    if _text("key", key):
+    given = _parsed("the context", context) if isinstance(context, str) else context
+    values = named_values(given)
+    body: dict[str, Any] = {"context": values if isinstance(values, Mapping) else _vector(values)}
+    if utf8_text("key", key):
         body["key"] = key
     if allowed is not None:
         body["allowed"] = _allowed_names(allowed)
@@ -210,14 +208,14 @@ def _decision(made: Mapping[str, Any]) -> ServiceDecision:
 
 def _named(decision: Which) -> dict[str, Any]:
     if isinstance(decision, str):
-        return {"decision": _text("decision", decision)}
+        return {"decision": utf8_text("decision", decision)}
     if isinstance(decision, ServiceDecision):
         return {"id": decision.id, **({"token": decision.token} if decision.token else {})}
     return {"id": _pits.whole_number(decision, "id", 0, _fields.UINT64)}
 
 
 def _reward(decision: Which, value: Any, key: str) -> dict[str, Any]:
-    number = _plain(value)
+    number = plain(value)
     if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
         raise _pits.InputError(f"the value of a reward must be a finite number, not {value!r:.100}")
     return {**_named(decision), "value": number, "key": key}

@@ -11,9 +11,9 @@ from typing import Any, Iterable, Literal, Mapping, NamedTuple, Optional, Sequen
 from numpy.typing import ArrayLike
 
 from . import _fields, _pits
+from .schema import Context, Definition, context_text, context_texts, definition_text, is_named, utf8_text
 
 Answer = Literal["accepted", "duplicate", "expired", "unknown", "full"]
-Context = Union[Mapping[str, Any], str, ArrayLike]  # named values, their JSON text, a pandas row, or a vector
 Self = TypeVar("Self", bound="LiveBandit")
 FIELDS = {field["name"] for field in _pits.live_fields()}
 
@@ -59,13 +59,13 @@ class LiveBandit:
     >>> live.close()
     """
 
-    def __init__(self, directory: Union[str, os.PathLike[str]], agent: str = "pi-ts:adaptive", *,
-                 actions: Optional[Iterable[str]] = None, schema: Union[Mapping[str, Any], str, None] = None,
+    def __init__(self, directory: Union[str, os.PathLike[str]], agent: str = "pi-ts", *,
+                 actions: Optional[Iterable[str]] = None, schema: Optional[Definition] = None,
                  n_features: Optional[int] = None, candidates: bool = False, seed: Optional[int] = None,
                  **settings: Any) -> None:
         if actions is None and not _fields.flag("candidates", candidates):
             given = {"schema": schema, "n_features": n_features, "seed": seed, **settings}
-            if agent != "pi-ts:adaptive" or any(value is not None for value in given.values()):
+            if agent != "pi-ts" or any(value is not None for value in given.values()):
                 raise _pits.InputError("a log is created with its actions, or with candidates=True; "
                                        "LiveBandit(directory) opens one as it is")
             self._live = _pits.LiveBandit(directory)
@@ -75,7 +75,7 @@ class LiveBandit:
 
     @staticmethod
     def _made(directory: Union[str, os.PathLike[str]], agent: str, actions: Optional[Iterable[str]],
-              schema: Union[Mapping[str, Any], str, None], n_features: Optional[int], candidates: bool,
+              schema: Optional[Definition], n_features: Optional[int], candidates: bool,
               seed: Optional[int], settings: dict[str, Any]) -> _pits.LiveBandit:
         names = [] if actions is None else _names("actions", actions)
         if candidates and names:
@@ -84,7 +84,7 @@ class LiveBandit:
             raise _pits.InputError("actions needs at least one name")
         if (schema is None) == (n_features is None):
             raise _pits.InputError("give either a schema of named contexts or n_features, the size of vectors")
-        text = "" if schema is None else schema if isinstance(schema, str) else _json("the schema", schema)
+        text = "" if schema is None else definition_text(schema)
         config = {name: settings.pop(name) for name in FIELDS if name in settings}
         return _pits.LiveBandit(
             directory, _fields.spec(_fields.text("agent", agent), None, settings), names, text,
@@ -99,9 +99,9 @@ class LiveBandit:
         candidates (n, f) has a row of features for each of the n things to choose from; action is then a row's number.
         """
         names = _allowed_names(allowed)
-        key = _text("key", key)
-        if self._is_named(context):
-            made = self._live._decide_named(_context_text(context), key, names, candidates)
+        key = utf8_text("key", key)
+        if is_named(context, bool(self._live._schema())):
+            made = self._live._decide_named(context_text(context), key, names, candidates)
         else:
             made = self._live._decide_vector(context, key, names, candidates)  # type: ignore[arg-type]
         return LiveDecision._make(made)
@@ -112,22 +112,16 @@ class LiveBandit:
 
         With keys each decision waits until it is durable. pandas.DataFrame(decisions) has a column for each field.
         """
-        rows = contexts.to_dict("records") if hasattr(contexts, "columns") else list(contexts)
+        texts = context_texts(contexts)
         given = [] if keys is None else _names("keys", keys)
         names = _allowed_names(allowed)
-        if keys is not None and len(given) != len(rows):
-            raise _pits.InputError(f"{len(rows)} contexts need as many keys, not {len(given)}")
-        texts = []
-        for i, row in enumerate(rows):
-            try:
-                texts.append(_context_text(row))
-            except _pits.InputError as error:
-                raise _pits.InputError(f"row {i}: {error}") from None
+        if keys is not None and len(given) != len(texts):
+            raise _pits.InputError(f"{len(texts)} contexts need as many keys, not {len(given)}")
         return [LiveDecision._make(made) for made in self._live._decide_many(texts, given, names)]
 
     def reward(self, decision: Union[LiveDecision, int], value: float, *, key: str = "") -> Answer:
         """The reward of a decision; returns when the answer is durable. The same key again is a retry, which is harmless."""
-        return self._live._reward(_id(decision), value, _text("key", key))  # type: ignore[return-value]
+        return self._live._reward(_id(decision), value, utf8_text("key", key))  # type: ignore[return-value]
 
     def rewards(self, decisions: Sequence[Union[LiveDecision, int]], values: ArrayLike, *,
                 keys: Optional[Iterable[str]] = None) -> list[Answer]:
@@ -145,7 +139,7 @@ class LiveBandit:
 
     def find(self, key: str) -> Optional[int]:
         """The id of the decision with that key, or None."""
-        return self._live._find(_text("key", key))
+        return self._live._find(utf8_text("key", key))
 
     def add_actions(self, *names: str) -> None:
         """New actions start from the prior."""
@@ -153,7 +147,7 @@ class LiveBandit:
 
     def retire(self, name: str) -> None:
         """No later decision takes this action; its rewards are still learned."""
-        self._live._retire(_text("name", name))
+        self._live._retire(utf8_text("name", name))
 
     def change(self, **settings: Any) -> None:
         """Changes window, rewards, default_reward, activation, most_rewards, retention or reward_range, from now on."""
@@ -220,11 +214,6 @@ class LiveBandit:
                  trace: Optional[TracebackType]) -> None:
         self.close()
 
-    def _is_named(self, context: Any) -> bool:
-        if isinstance(context, (str, Mapping)):
-            return True
-        return hasattr(context, "to_dict") and bool(self._live._schema())  # a row of pandas
-
 
 def _id(decision: Union[LiveDecision, int]) -> int:
     return decision.id if isinstance(decision, LiveDecision) else _pits.whole_number(decision, "id", 0, _fields.UINT64)
@@ -233,15 +222,7 @@ def _id(decision: Union[LiveDecision, int]) -> int:
 def _names(what: str, given: Iterable[str]) -> list[str]:
     if isinstance(given, str):
         raise _pits.InputError(f"{what} must be a list of names, not the text {given!r:.100}")
-    return [_text(f"each of {what}", name) for name in given]
-
-
-def _text(what: str, given: str) -> str:
-    try:
-        _fields.text(what, given).encode()
-        return given
-    except UnicodeEncodeError:
-        raise _pits.InputError(f"{what} cannot be written as UTF-8: {given!r:.100}") from None
+    return [utf8_text(f"each of {what}", name) for name in given]
 
 
 def _allowed_names(allowed: Optional[Iterable[str]]) -> list[str]:
@@ -249,42 +230,6 @@ def _allowed_names(allowed: Optional[Iterable[str]]) -> list[str]:
     if allowed is not None and not names:
         raise _pits.InputError("allowed needs at least one name")
     return names
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it: None where pandas and numpy have none, times as text with their offset.
-
-    >>> import numpy as np, datetime
-    >>> _plain(np.float32(0.5)), _plain(np.int64(3)), _plain(float("nan")), _plain(np.bool_(True))
-    (0.5, 3, None, True)
-    >>> _plain(datetime.datetime(2026, 11, 17, 10, 18, tzinfo=datetime.timezone.utc))
-    '2026-11-17T10:18:00+00:00'
-    """
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
-        return None
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    return _plain(value.item()) if hasattr(value, "item") else value
-
-
-def _json(what: str, value: Any) -> str:
-    try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        text.encode()
-        return text
-    except (TypeError, ValueError) as error:
-        raise _pits.InputError(f"{what} cannot be written as JSON: {error}") from None
-
-
-def _context_text(context: Any) -> str:
-    if isinstance(context, str):
-        return _text("JSON of the context", context)
-    values = context.to_dict() if hasattr(context, "to_dict") else context
-    if not isinstance(values, Mapping):
-        raise _pits.InputError(f"a named context is a dict or a row of pandas, not {context!r:.100}")
-    return _json("the context", {name: _plain(value) for name, value in values.items()})
 
 
 # What is still open when Python ends is closed while its threads can still be waited for.

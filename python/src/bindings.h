@@ -7,6 +7,7 @@ namespace pits::python {
 
 void bind_catalogues(pybind11::module_& module);
 void bind_bandit(pybind11::module_& module);
+void bind_schema(pybind11::module_& module);
 void bind_live(pybind11::module_& module);
 void bind_environments(pybind11::module_& module);
 void bind_experiments(pybind11::module_& module);

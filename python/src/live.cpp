@@ -7,6 +7,7 @@
 #include "constructed.h"
 #include "fields.h"
 #include "pits/log/sqlite_store.h"
+#include "rows.h"
 #include "shared_live.h"
 
 PITS_ONLY_CONSTRUCTED(pits::python::SharedLive);
@@ -116,13 +117,7 @@ py::list decide_many(const SharedLive& self, const Names& contexts, const Names&
   const std::vector<Named> made = self.call([&](LiveBandit& live) {
     const Schema& schema = schema_of(live);
     Matrix<float> rows(contexts.size(), schema.width());
-    for (std::size_t i = 0; i < contexts.size(); ++i) {
-      try {
-        schema.encode(contexts[i], rows.row(i));
-      } catch (const Error& e) {
-        throw Error(e.kind(), fmt::format("row {}: {}", i, e.what()));
-      }
-    }
+    encode_rows(schema, contexts, rows.view());
     std::vector<Named> all;
     for (std::size_t i = 0; i < contexts.size(); ++i) {
       check_interrupt();

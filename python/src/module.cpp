@@ -16,6 +16,7 @@ PYBIND11_MODULE(_pits, module) {
   bind_decision(module);
   bind_catalogues(module);
   bind_bandit(module);
+  bind_schema(module);
   bind_live(module);
   bind_environments(module);
   bind_experiments(module);

@@ -75,3 +75,13 @@ def test_functions_must_give_probabilities(log):
         pits.evaluate(log, {"wrong": lambda x: np.ones(3)})
     with pytest.raises(TypeError, match="a function from contexts"):
         pits.evaluate(log, {"wrong": 3})
+
+
+def test_decisions_that_wait_are_named(tmp_path):
+    with pits.LiveBandit(tmp_path / "log", "lin-ts", actions=["a", "b"], n_features=1, window=3600, rewards="largest") as live:
+        for _ in range(5):
+            assert live.reward(live.decide([1.0]), 1.0) == "accepted"
+    with pytest.raises(pits.InputError, match="no rounds with a final reward yet: 5 decisions wait"):
+        pits.evaluate(tmp_path / "log", "uniform")
+    with pytest.raises(pits.InputError, match="events.db; a bandit's log in the store of a service is STORE/NAME"):
+        pits.evaluate(tmp_path, "uniform")

@@ -2,6 +2,7 @@
 import datetime
 import json
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -25,7 +26,7 @@ VISITOR = {"age": 31, "country": "de", "member": True, "now": WHEN}
 
 
 def opened(path, **settings):
-    return pits.LiveBandit(path, "lin-ts", actions=ACTIONS, schema=SCHEMA, **{"seed": 5, **settings})
+    return pits.LiveBandit(path, "lin-ts", actions=ACTIONS, schema=SCHEMA, **{"seed": 5, "rewards": "first", **settings})
 
 
 def events(path, kind=None):
@@ -80,6 +81,20 @@ def test_answers_of_rewards_activation_and_cancel(tmp_path):
         assert live.reward(second, 1.0) == "expired"
         answers = live.rewards([first, first.id, third, 10**6], [1.0, 2.0, 0.5, 1.0], keys=["a", "a", "b", "c"])
         assert answers == ["accepted", "duplicate", "accepted", "unknown"]
+
+
+@needs_program
+def test_by_default_outcomes_are_learned_when_their_window_closes(tmp_path):
+    settings = {"actions": ACTIONS, "schema": SCHEMA}
+    with pits.LiveBandit(tmp_path / "log", "lin-ts", **settings) as live:
+        assert live.config["rewards"] == "largest"
+        decision = live.decide(VISITOR)
+        assert [live.reward(decision, value, key=key) for value, key in [(1.0, "a"), (0.5, "b"), (1.0, "a")]] == [
+            "accepted", "accepted", "duplicate"]
+    assert len(events(tmp_path / "log", "rewarded")) == 2 and events(tmp_path / "log", "settled") == []
+    with pytest.raises(pits.InputError, match="needs a window above 0.*without a window use rewards=first"):
+        pits.LiveBandit(tmp_path / "other", "lin-ts", window=0, **settings)
+    pits.LiveBandit(tmp_path / "other", "lin-ts", window=0, rewards="first", **settings).close()
 
 
 def test_rows_of_a_frame(tmp_path):
@@ -325,7 +340,7 @@ def test_python_ends_and_everything_is_in_the_log(tmp_path, more):
 def test_a_killed_process_loses_no_reward(tmp_path):
     code = """
         import os, signal, sys, pits
-        live = pits.LiveBandit(sys.argv[1], "lin-ts", actions=["tea", "milk"], n_features=1)
+        live = pits.LiveBandit(sys.argv[1], "lin-ts", actions=["tea", "milk"], n_features=1, rewards="first")
         for _ in range(30):
             print(live.reward(live.decide([1.0]), 1.0, key="r"), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -335,3 +350,36 @@ def test_a_killed_process_loses_no_reward(tmp_path):
     with pits.LiveBandit(tmp_path / "log") as live:
         assert live.rewards(range(30), np.ones(30), keys=["r"] * 30) == ["duplicate"] * 30
     assert len(events(tmp_path / "log", "settled")) == 30
+
+
+def test_rows_of_pandas_with_strings_and_missing_values(tmp_path):
+    features = [{"name": "age", "kind": "number", "missing": "level"}, {"name": "city", "kind": "category", "buckets": 8},
+                {"name": "shop", "kind": "category", "levels": ["3", "17"], "missing": "level"},
+                {"name": "at", "kind": "time_of_day", "zone": "UTC", "missing": "level"}]
+    schema = pits.Schema({"features": features})
+    frame = pd.DataFrame({"age": [20, np.nan, 40], "city": ["Köln", "Nice", "Roma"], "shop": [17, np.nan, 3],  # floats: NaN
+                          "at": pd.to_datetime(["2026-07-15T06:00Z", None, "2026-07-15T18:00Z"])})
+    x = schema.encode(frame)
+    age, shop, at = [schema.columns.index(name) for name in ("age", "shop=3", "sin(at)")]
+    np.testing.assert_array_equal(x[:, age:age + 2], [[20, 0], [0, 1], [40, 0]])
+    np.testing.assert_array_equal(x[:, shop:shop + 3], [[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+    np.testing.assert_allclose(x[:, at:at + 3], [[1, 0, 0], [0, 0, 1], [-1, 0, 0]], atol=1e-6)
+    assert x[:, 2:10].sum() == 3 and x.dtype == np.float32 and x.shape == (3, schema.n_features)
+
+    # The same row in every form that pandas has for it.
+    other_types = frame.astype({"age": "Int64", "shop": "Int64", "city": "category"})
+    for i, row in enumerate(frame.itertuples(index=False)):
+        np.testing.assert_array_equal(schema.encode(frame.iloc[[i]]), x[[i]])  # a frame of one row
+        for form in (frame.iloc[i], row, other_types.iloc[i], frame.iloc[i].to_json(date_format="iso")):
+            np.testing.assert_array_equal(schema.encode(form), x[i])
+    with pits.LiveBandit(tmp_path / "log", "lin-ts", actions=ACTIONS, schema=schema) as live:
+        assert pits.Schema(live.schema) == schema
+        for form in (frame.iloc[1], frame.iloc[[1]], next(frame.itertuples(index=False)), other_types.iloc[2]):
+            assert live.decide(form).action in ACTIONS
+        with pytest.raises(pits.InputError, match="one row, not a frame of 3; decide_many"):
+            live.decide(frame)
+    with pytest.raises(pits.InputError, match="row 1: feature 'city' is missing"):
+        schema.encode(frame.assign(city=["a", None, "b"]))
+    with pytest.raises(pits.InputError, match="^feature 'shop' must be one of its 2 levels, not 4"):
+        schema.encode({"city": "a", "shop": 4.0})
+    assert pickle.loads(pickle.dumps(schema)) == schema

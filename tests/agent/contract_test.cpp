@@ -66,6 +66,38 @@ TEST_P(EveryAgent, SnapshotDecidesAsTheAgentAndLearnsNoMore) {
   EXPECT_EQ(choices(*snapshot, 300), before);
 }
 
+// Whatever the memory held before: an older or a younger state.
+TEST_P(EveryAgent, AssignedIsACopy) {
+  auto agent = taught(30);
+  for (const std::size_t events : {0U, 60U}) {
+    const auto copy = taught(events);
+    copy->assign(*agent);
+    const std::vector<Action> before = choices(*agent, 100);
+    EXPECT_EQ(choices(*copy, 100), before);
+    EXPECT_EQ(copy->events(), agent->events());
+    learn_all(*agent, random_events(20, 6));
+    EXPECT_EQ(choices(*copy, 100), before);
+  }
+}
+
+// By chance, by a forced pull or by its own rule.
+TEST_P(EveryAgent, PropensitiesComeWithTheActionThatIsChosen) {
+  AgentSetup setup = small_setup();
+  setup.floor = 0.2;
+  for (const std::size_t events : {0U, 3U, 40U}) {
+    const auto agent = small_agent(GetParam(), setup);
+    learn_all(*agent, random_events(events, 5));
+    std::vector<float> p(action_count);
+    const std::vector<Event> asked = random_events(30, 8);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const Query query{.x = asked[i].x, .id = i};
+      Action chosen = action_count;
+      agent->propensities(query, 2, p, 0, &chosen);
+      EXPECT_EQ(chosen, agent->choose(query).action);
+    }
+  }
+}
+
 // During the forced pulls too: the snapshot keeps the number of events it was taken at.
 TEST_P(EveryAgent, SnapshotOfAYoungAgentStaysYoung) {
   auto agent = taught(2);

@@ -130,7 +130,7 @@ TEST(UniformStart, PlaysActionsAsOftenAsItsProbabilitiesSay) {
 TEST(UniformStart, GivesEachActionItsShareBeforeTheFirstReward) {
   constexpr std::size_t K = 10;
   constexpr int decisions = 500;
-  for (const char* spec : {"pi-ts:adaptive", "pi-ts,cold_start=uniform"}) {
+  for (const char* spec : {"pi-ts", "pi-ts:exact,cold_start=uniform"}) {
     for (const double floor : {0.0, 0.2}) {
       const auto agent = small_agent(spec, {.context_size = 1, .actions = K, .seed = 8, .floor = floor});
       std::vector<double> counts(K, 0.0);
@@ -241,14 +241,14 @@ TEST(UniformStart, RanksColdActionsFirst) {
 
 // No counter of decisions: asked in another order, or only once, the answers are the same.
 TEST(UniformStart, DoesNotDependOnTheDecisionsBefore) {
-  const auto agent = small_agent("pi-ts:adaptive", small_setup());
+  const auto agent = small_agent("pi-ts", small_setup());
   std::vector<Action> forwards;
   const std::vector<Event> asked = random_events(60, 3);
   for (DecisionId id = 0; id < asked.size(); ++id) {
     forwards.push_back(agent->choose({.x = asked[id].x, .id = id}).action);
   }
   for (DecisionId id = asked.size(); id-- > 0;) {
-    EXPECT_EQ(small_agent("pi-ts:adaptive", small_setup())->choose({.x = asked[id].x, .id = id}).action, forwards[id]);
+    EXPECT_EQ(small_agent("pi-ts", small_setup())->choose({.x = asked[id].x, .id = id}).action, forwards[id]);
     EXPECT_EQ(agent->clone()->choose({.x = asked[id].x, .id = id}).action, forwards[id]);
   }
 }
@@ -287,7 +287,7 @@ TEST(UniformStart, OfActionsThatAreNotThereIsRefused) {
 // The published agents keep their turns.
 TEST(UniformStart, IsThatOfTheAgentForProductsAlone) {
   for (const PiTsPreset& row : pi_ts_presets()) {
-    const bool uniform = row.agent == "pi-ts" && row.name == "adaptive";
+    const bool uniform = row.agent == "pi-ts" && (row.name == "auto" || row.name == "fast");
     EXPECT_EQ(row.config().exploration.cold_start == ColdStart::uniform, uniform) << row.agent << ":" << row.name;
   }
   EXPECT_EQ(Exploration{}.cold_start, ColdStart::round_robin);

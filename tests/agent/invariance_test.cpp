@@ -16,7 +16,7 @@ struct Units {
 
 // A linear truth and every ninth context with −999 for a missing number; what is missing follows the units too.
 std::vector<Action> decisions(const Units& units) {
-  const auto agent = find_recipe(agent_catalogue(), "agent", parse_spec("pi-ts:adaptive"))
+  const auto agent = find_recipe(agent_catalogue(), "agent", parse_spec("pi-ts"))
                          ->make({.context_size = d, .actions = K, .seed = 3, .realization = 0});
   std::vector<Action> taken;
   for (std::size_t t = 0; t < T; ++t) {

@@ -46,9 +46,10 @@ TEST(NoiseSd, IsTheParticlesOwnWhereItIsLearned) {
 // By the plain loops of the rules; no reward's size is in doubt here.
 TEST(NoiseSd, IsTheRegressionsWhereLastLayersAreExact) {
   const AgentSetup setup = small_setup();
-  const auto agent = find_recipe(agent_catalogue(), "agent",
-                                 parse_spec("pi-ts,model=linear,particles=3,train_every=5,train_first=0,train_share=0"))
-                         ->make(setup);
+  const auto agent =
+      find_recipe(agent_catalogue(), "agent",
+                  parse_spec("pi-ts:exact,model=linear,particles=3,train_every=5,train_first=0,train_share=0"))
+          ->make(setup);
   PlainLearner plain({.actions = action_count,
                       .particles = 3,
                       .train_every = 5,

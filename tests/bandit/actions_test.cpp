@@ -65,7 +65,8 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, NewActions, testing::ValuesIn(every_agent())
 INSTANTIATE_TEST_SUITE_P(Variants, NewActions,
                          testing::Values("pi-ts,noise=learned-per-action", "pi-ts,noise=learned",
                                          "neural-ucb,design=full", "pi-ts,optimizer=rmsprop", "pi-ts,inner_steps=3",
-                                         "pi-ts,model=linear", "boltzmann,gumbel=true", "logistic-ts,diagonal=true"),
+                                         "pi-ts:exact,model=linear", "boltzmann,gumbel=true",
+                                         "logistic-ts,diagonal=true"),
                          [](const auto& agent) { return plain_name(agent.param); });
 
 // Particles of new actions are draws from the prior, N(0, 1/(precision · inputs)), those of the others keep their bits.

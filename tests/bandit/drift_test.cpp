@@ -62,7 +62,7 @@ TEST_P(Drift, IsFollowedWithAWindow) {
 
 TEST_P(Drift, IsFollowedWithADiscount) {
   if (!learns(GetParam())) GTEST_SKIP() << "does not learn";
-  const bool finds_change_itself = GetParam() == "pi-ts:adaptive";
+  const bool finds_change_itself = GetParam() == "pi-ts:auto" || GetParam() == "pi-ts:fast";
   EXPECT_GT(preferences(GetParam(), finds_change_itself ? "" : ",discount=0.97")[1], 0.6);
 }
 

@@ -115,7 +115,7 @@ TEST_P(ForgedFile, IsRefusedOrDecidesAndLearns) {
 INSTANTIATE_TEST_SUITE_P(Catalogue, ForgedFile, testing::ValuesIn(every_agent()),
                          [](const auto& agent) { return plain_name(agent.param); });
 INSTANTIATE_TEST_SUITE_P(Variants, ForgedFile,
-                         testing::Values("pi-ts,capacity=9", "pi-ts,discount=0.9", "pi-ts,flow=dgf-sinkhorn",
+                         testing::Values("pi-ts,capacity=9", "pi-ts:exact,discount=0.9", "pi-ts,flow=dgf-sinkhorn",
                                          "pi-ts,noise=learned-per-action", "lin-ts,discount=0.9", "lin-ts,capacity=9",
                                          "bernoulli-ts,capacity=9", "ucb1,discount=0.9", "neural-linear,discount=0.9",
                                          "neural-ucb,design=full", "vi-ts,capacity=9", "logistic-ts,diagonal=true"),

@@ -23,7 +23,7 @@ void PrintTo(const Problem& p, std::ostream* out) { *out << p.name; }
 class AgentAndPlainLoops : public testing::TestWithParam<Problem> {
  protected:
   Bandit bandit_{
-      fmt::format("pi-ts,model=linear,particles={},train_every=20,train_first=0,train_share=0,posterior_scale={},"
+      fmt::format("pi-ts:exact,model=linear,particles={},train_every=20,train_first=0,train_share=0,posterior_scale={},"
                   "scale_prior={},initial_pulls=0",
                   M, GetParam().posterior_scale, GetParam().scale_prior),
       {.context_size = d, .actions = K, .seed = 11, .realization = 2}};

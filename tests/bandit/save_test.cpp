@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, SavedAgent,
                                          "vi-ts,capacity=9", "epsilon-greedy,restart=true", "lin-ts,capacity=9",
                                          "lin-ts,discount=0.9", "bernoulli-ts,capacity=9", "ucb1,discount=0.9",
                                          "neural-linear,discount=0.9", "neural-logistic,discount=0.9",
-                                         "neural-ts,discount=0.9", "pi-ts,discount=0.9"),
+                                         "neural-ts,discount=0.9", "pi-ts:exact,discount=0.9"),
                          [](const auto& agent) { return plain_name(agent.param); });
 
 std::string small_file() {

@@ -13,6 +13,11 @@ constexpr int bad = bad_data_or_config;
 const std::vector<BadInput> names = {
     {"Agent", "run --agent lin-t --env linear", bad, {"agent 'lin-t'", "did you mean 'lin-ts'"}},
     {"FarAgent", "run --agent oracle --env linear", bad, {"agent 'oracle'", "Known: pi-ts, feature-ts"}},
+    {"EnvironmentIsAFile",
+     "run --agent lin-ts --env DIR/config.toml",
+     bad,
+     {"is a file: csv:", "--label"},
+     "a,b\n1,2\n"},
     {"Environment", "run --agent lin-ts --env whel", bad, {"environment 'whel'", "did you mean 'wheel'"}},
     {"Preset",
      "run --agent pi-ts:relased --env linear",

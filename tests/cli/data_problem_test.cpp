@@ -14,7 +14,7 @@ class OwnFile : public testing::Test {
     return (scratch / name).string();
   }
   Outcome run(const std::vector<std::string>& words) const {
-    // A home of its own: no data set of this machine is found.
+    // A home of its own: only the data that comes with pits is found.
     return pits(joined(words_of("run --agent uniform --steps 20 --realizations 2"), words),
                 {.directory = scratch.path(),
                  .environment = {{"PITS_DATA", std::nullopt}, {"XDG_CACHE_HOME", scratch.path().string()}}});
@@ -125,7 +125,7 @@ TEST_F(OwnFile, DataOfTheBenchmarkThatIsNotThereOrDamagedIsOneClearLine) {
     expect_one_clear_line(run(words), bad_data_or_config, mentions);
   };
   const std::string here = scratch.path().string();
-  refused({"--env", "statlog"}, {"shuttle.trn", "https://"});
+  refused({"--env", "covertype"}, {"covtype.data", "https://"});
   refused({"--env", "statlog", "--data-dir", here + "/absent"}, {here + "/absent"});
   file("50 21 77 0 28 0 27 48 22 2\n", "shuttle.trn");
   refused({"--env", "statlog", "--data-dir", here}, {here + "/shuttle.trn'", "sha256"});

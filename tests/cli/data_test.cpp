@@ -1,4 +1,5 @@
-// pits data: list, check and fetch, from outside. What needs the real mushroom file is skipped where it is not.
+// pits data: list, check and fetch, from outside. What needs a real file that does not come with pits is
+// skipped where it is not.
 #include <gtest/gtest.h>
 
 #include "cli/bad_input.h"
@@ -14,7 +15,7 @@ using test::Outcome;
 using test::Scratch;
 using test::Server;
 
-const std::string mushroom = "agaricus-lepiota.data";
+const std::string stocks = "raw_stock_contexts";  // of the set financial, which does not come with pits
 
 class Data : public testing::Test {
  protected:
@@ -35,18 +36,18 @@ class Data : public testing::Test {
   Scratch cache_;
 };
 
-// The same with the real mushroom data to serve.
+// The same with real data to serve.
 class RealData : public Data {
  protected:
   void SetUp() override {
     const char* given = std::getenv("PITS_DATA");
-    if (given == nullptr || !std::filesystem::exists(std::filesystem::path(given) / mushroom)) {
-      GTEST_SKIP() << "needs " << mushroom << " in $PITS_DATA";
+    if (given == nullptr || !std::filesystem::exists(std::filesystem::path(given) / stocks)) {
+      GTEST_SKIP() << "needs " << stocks << " in $PITS_DATA";
     }
-    std::filesystem::copy(std::filesystem::path(given) / mushroom, served_ / mushroom);
+    std::filesystem::copy(std::filesystem::path(given) / stocks, served_ / stocks);
   }
   Outcome fetch(const Server& server, bool terminal = false) {
-    return data({"fetch", "mushroom", "--from", server.address(), "--stall-timeout", "1"}, terminal);
+    return data({"fetch", "financial", "--from", server.address(), "--stall-timeout", "1"}, terminal);
   }
 
   Scratch served_;
@@ -65,7 +66,7 @@ TEST_F(Data, ListNamesEverySetItsLicenceAndAddress) {
 TEST_F(Data, ListSaysWhereAFileIsFound) {
   const Scratch given;
   test::write_bytes(given / "shuttle.trn", "");
-  const Outcome list = data({"list", "statlog", "mushroom", "--json", "--data-dir", given.path()});
+  const Outcome list = data({"list", "statlog", "financial", "--json", "--data-dir", given.path()});
   const auto sets = json_lines(list.out);
   ASSERT_EQ(sets.size(), 2U);
   EXPECT_EQ(sets[0]["files"][0]["found"], (given / "shuttle.trn").string());
@@ -100,19 +101,32 @@ TEST_F(Data, UnknownNamesAndDirectoriesAreRefused) {
                         {"did you mean '--json'?", "pits data list --help"});
 }
 
+// What every user has, without a network: the bytes of the catalogue.
+TEST_F(Data, ThreeSetsComeWithTheProgram) {
+  const Outcome check = data({"check", "mushroom", "statlog", "adult", "--json"});
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+  const auto objects = json_lines(check.out);
+  ASSERT_EQ(objects.size(), 4U);
+  for (const auto& object : objects) {
+    EXPECT_EQ(object["state"], "ok");
+    EXPECT_EQ(object["remark"], "") << "the whole set";
+  }
+  EXPECT_EQ(lines_of(data({"fetch", "adult", "--from", "http://127.0.0.1:9"}).out).size(), 2U) << "already here";
+}
+
 TEST_F(Data, CheckOfNothingIsFineAndOfAMissingNameIsNot) {
   const Outcome all = data({"check"});
   EXPECT_EQ(all.exit_code, 0) << all.err;
   EXPECT_EQ(lines_of(all.out).size(), files());
-  expect_one_clear_line(data({"check", "mushroom"}), test::bad_data_or_config,
-                        {mushroom, "pits data fetch mushroom", "https://", (cache_ / "pits").string()});
+  expect_one_clear_line(data({"check", "financial"}), test::bad_data_or_config,
+                        {stocks, "pits data fetch financial", "https://", (cache_ / "pits").string()});
 }
 
 TEST_F(Data, CheckNamesEveryBadFileAndTheReason) {
   const Scratch given;
   test::write_bytes(given / "shuttle.trn", "1 2 3\n");
   test::write_bytes(given / "covtype.data.gz", "\x1f\x8b\x08");
-  std::filesystem::create_directory(given / mushroom);
+  std::filesystem::create_directory(given / "agaricus-lepiota.data");
   const Outcome check = data({"check", "--data-dir", given.path()});
   EXPECT_EQ(check.exit_code, test::bad_data_or_config);
   const auto lines = lines_of(check.err);
@@ -127,12 +141,12 @@ TEST_F(Data, CheckNamesEveryBadFileAndTheReason) {
 }
 
 TEST_F(Data, FetchWithoutANetworkNamesTheHomeAndWhereToPutTheFile) {
-  const Outcome fetch = data({"fetch", "mushroom", "--from", "http://127.0.0.1:9"});
+  const Outcome fetch = data({"fetch", "financial", "--from", "http://127.0.0.1:9"});
   EXPECT_EQ(fetch.exit_code, test::failed_while_working);
   EXPECT_EQ(fetch.out, "");
   const std::string last = lines_of(fetch.err).back();
-  for (const std::string& part : {std::string("pits: cannot fetch"), mushroom,
-                                  std::string("https://archive.ics.uci.edu/"), (cache_ / "pits").string()}) {
+  for (const std::string& part : {std::string("pits: cannot fetch"), stocks,
+                                  std::string("https://storage.googleapis.com/"), (cache_ / "pits").string()}) {
     EXPECT_NE(last.find(part), std::string::npos) << part << " in " << last;
   }
 }
@@ -141,15 +155,15 @@ TEST_F(RealData, FetchStoresInTheCacheOnceAndCheckIsContent) {
   const Server server(served_.path(), "ok");
   const Outcome first = fetch(server);
   EXPECT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_EQ(first.out, "mushroom: " + cached(mushroom).string() + "\n");
-  EXPECT_EQ(test::bytes_of(cached(mushroom)), test::bytes_of(served_ / mushroom));
+  EXPECT_EQ(first.out, "financial: " + cached(stocks).string() + "\n");
+  EXPECT_EQ(test::bytes_of(cached(stocks)), test::bytes_of(served_ / stocks));
   const Outcome second = fetch(server);
-  EXPECT_EQ(second.out, "mushroom: already here: " + cached(mushroom).string() + "\n");
+  EXPECT_EQ(second.out, "financial: already here: " + cached(stocks).string() + "\n");
   EXPECT_EQ(second.err, "");
   EXPECT_EQ(server.requests().size(), 1U);
-  const auto checked = json_lines(data({"check", "mushroom", "--json"}).out);
+  const auto checked = json_lines(data({"check", "financial", "--json"}).out);
   EXPECT_EQ(checked.at(0)["state"], "ok");
-  EXPECT_EQ(checked.at(0)["bytes"], 373'704);
+  EXPECT_EQ(checked.at(0)["bytes"], 1'987'117);
 }
 
 TEST_F(RealData, FetchShowsABarOnATerminal) {
@@ -163,7 +177,7 @@ TEST_F(RealData, FetchGoesOnAfterStallAndTruncation) {
   const Server server(served_.path(), "stall,truncate,ok");
   const Outcome outcome = fetch(server);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(test::bytes_of(cached(mushroom)), test::bytes_of(served_ / mushroom));
+  EXPECT_EQ(test::bytes_of(cached(stocks)), test::bytes_of(served_ / stocks));
   EXPECT_EQ(server.requests().size(), 3U);
 }
 
@@ -171,7 +185,7 @@ TEST_F(RealData, FetchOfWrongContentFailsAndKeepsNothing) {
   const Server server(served_.path(), "corrupt");
   const Outcome outcome = fetch(server);
   EXPECT_EQ(outcome.exit_code, test::failed_while_working);
-  EXPECT_NE(outcome.err.find("e65d082030501a3ebcbcd7c9f7c71aa9d28fdfff463bf4cf4716a3fe13ac360e"), std::string::npos);
+  EXPECT_NE(outcome.err.find("cf468e5aae150dfd5c6b096464cd11e85f8b01198f8e49bedb941948850a6315"), std::string::npos);
   EXPECT_EQ(test::names_in(cache_ / "pits"), std::set<std::string>{".lock"});
 }
 
@@ -180,31 +194,31 @@ TEST_F(RealData, FetchFillsTheDirectoryThatItIsGiven) {
   const Scratch given;
   const auto fetch_into = [&](const std::filesystem::path& directory) {
     return test::pits(
-        {"data", "fetch", "mushroom", "--from", server.address(), "--data-dir", directory.string()},
+        {"data", "fetch", "financial", "--from", server.address(), "--data-dir", directory.string()},
         {.environment = {{"PITS_DATA", served_.path()}, {"XDG_CACHE_HOME", cache_.path()}, {"no_proxy", "*"}}});
   };
   const Outcome first = fetch_into(given.path());
-  EXPECT_EQ(first.out, "mushroom: " + (given / mushroom).string() + "\n") << first.err;
-  EXPECT_EQ(test::bytes_of(given / mushroom), test::bytes_of(served_ / mushroom));
-  EXPECT_EQ(fetch_into(given.path()).out, "mushroom: already here: " + (given / mushroom).string() + "\n");
+  EXPECT_EQ(first.out, "financial: " + (given / stocks).string() + "\n") << first.err;
+  EXPECT_EQ(test::bytes_of(given / stocks), test::bytes_of(served_ / stocks));
+  EXPECT_EQ(fetch_into(given.path()).out, "financial: already here: " + (given / stocks).string() + "\n");
   EXPECT_EQ(server.requests().size(), 1U);
 }
 
 TEST_F(RealData, FetchReplacesADamagedFile) {
   std::filesystem::create_directory(cache_ / "pits");
-  test::write_bytes(cached(mushroom), "damaged");
+  test::write_bytes(cached(stocks), "damaged");
   const Server server(served_.path(), "ok");
   const Outcome outcome = fetch(server);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.err.find("7 bytes"), std::string::npos) << outcome.err;
-  EXPECT_EQ(test::bytes_of(cached(mushroom)), test::bytes_of(served_ / mushroom));
+  EXPECT_EQ(test::bytes_of(cached(stocks)), test::bytes_of(served_ / stocks));
 }
 
 TEST_F(RealData, CtrlCKeepsThePart) {
   const Server server(served_.path(), "stall,ok");
-  test::Process process({"data", "fetch", "mushroom", "--from", server.address()},
+  test::Process process({"data", "fetch", "financial", "--from", server.address()},
                         {.environment = {{"PITS_DATA", {}}, {"XDG_CACHE_HOME", cache_.path()}, {"no_proxy", "*"}}});
-  const auto part = cached(mushroom + ".part");
+  const auto part = cached(stocks + ".part");
   while (!std::filesystem::exists(part) || std::filesystem::file_size(part) == 0) ::usleep(10'000);
   process.send(SIGINT);
   const Outcome outcome = process.wait();

@@ -50,7 +50,7 @@ TEST_F(Evaluate, LogsOfRunsKnowTheTruth) {
 }
 
 TEST_F(Evaluate, AgentsThatForceAndLearnAreLogged) {
-  make_log("--agent pi-ts:fast,floor=0.05 --env click:frequent --steps 300");
+  make_log("--agent pi-ts:paper,particles=2,hidden=4,floor=0.05 --env click:frequent --steps 300");
   const std::vector<Json> found = lines("--policy uniform");
   EXPECT_GT(found[0]["counts"]["cold_start"].get<int>(), 0);
   EXPECT_EQ(found[0]["rounds"].get<int>() + found[0]["counts"]["cold_start"].get<int>(), 300);

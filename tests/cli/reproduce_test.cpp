@@ -20,7 +20,7 @@ class Reproduce : public testing::Test {
     chmod((scratch_ / "browser").c_str(), 0755);
   }
 
-  // Without any data, unless a test gives some.
+  // With the data that comes with pits only, unless a test gives some.
   Surroundings here() const {
     return {.environment = {{"CHROMIUM", (scratch_ / "browser").string()},
                             {"PITS_DATA", std::nullopt},
@@ -72,7 +72,8 @@ TEST_F(Reproduce, ReportSaysWhatFinishesIt) {
   const fs::path file = scratch_ / "out/reproduction.json";
   write_bytes(file, "{");
   const Outcome damaged = pits({"report", (scratch_ / "out").string()});
-  EXPECT_NE(damaged.err.find("is damaged: it is not valid JSON at byte 2; remove it"), std::string::npos) << damaged.err;
+  EXPECT_NE(damaged.err.find("is damaged: it is not valid JSON at byte 2; remove it"), std::string::npos)
+      << damaged.err;
   fs::remove(file);  // written at the end
   const Outcome unfinished = pits({"report", (scratch_ / "out").string()});
   EXPECT_EQ(unfinished.exit_code, 3);
@@ -114,7 +115,7 @@ TEST_F(Reproduce, LeavesOutProblemsWithoutDataAndSaysSo) {
 TEST_F(Reproduce, RefusesWithOneMessageAndWritesNothing) {
   write_bytes(scratch_ / "shuttle.trn", "1 2 3\n");
   const std::vector<std::pair<std::string, std::string>> refused = {
-      {"--only statlog", "shuttle.trn"},
+      {"--only covertype", "covtype.data"},
       {"--only statlog --data-dir " + scratch_.path().string(), "shuttle.trn"},
       {"--only ablation --data-dir /no/such/directory", "/no/such/directory"},
       {"--only tabel", "did you mean 'table'"},

@@ -108,6 +108,56 @@ TEST(Archive, KeepsTheShapeOfWhatHasOne) {
   expect_mentions(message_of([&] { Archive(archive.bytes())(other); }), {"(2,3)", "(3,2)"});
 }
 
+// A class as three later builds know it: the second has a field more, the third reads the second's list only.
+struct First {
+  float x = 1.0F;
+  void state(Archive& archive) { archive.version("Thing", 1)(x); }
+};
+struct Second {
+  float x = 0.0F;
+  int steps = -7;
+  void state(Archive& archive) {
+    archive.version("Thing", 2, 1)(x);
+    if (archive.version_of("Thing") >= 2) archive(steps);
+  }
+};
+struct Third {
+  int steps = 0;
+  void state(Archive& archive) { archive.version("Thing", 3, 2)(steps); }
+};
+
+template <class From, class To>
+To passed(From from) {
+  Archive out;
+  std::vector<From> two = {from, from};
+  out(two);
+  Archive in = Archive::from_versions(out.with_versions());
+  std::vector<To> read;
+  in(read);
+  in.finish();
+  EXPECT_EQ(read.size(), 2U);
+  return read.back();
+}
+
+TEST(ArchiveVersions, OlderListsAreReadWhereTheClassSaysSo) {
+  const auto older = passed<First, Second>({.x = 2.5F});
+  EXPECT_EQ(older.x, 2.5F);
+  EXPECT_EQ(older.steps, -7) << "as it was made";
+  const auto same = passed<Second, Second>({.x = 1.5F, .steps = 9});
+  EXPECT_EQ(same.x, 1.5F);
+  EXPECT_EQ(same.steps, 9);
+}
+
+TEST(ArchiveVersions, OthersAreRefusedByName) {
+  expect_mentions(message_of([] { passed<Second, First>({}); }), {"newer pits", "state of Thing has version 2", "1"});
+  expect_mentions(message_of([] { passed<First, Third>({}); }),
+                  {"older pits", "state of Thing has version 1", "reads version 2 to 3"});
+  Archive none;
+  Archive in = Archive::from_versions(none.with_versions());
+  First thing;
+  expect_mentions(message_of([&] { in(thing); }), {"holds no Thing"});
+}
+
 // FIPS 180-4's examples.
 TEST(Sha256, HasThePublishedDigests) {
   const auto hex = [](const std::vector<std::string>& pieces) {
@@ -150,8 +200,8 @@ TEST(SavedFile, SaysWhatIsWrong) {
   newer[8] = saved_version + 1;  // the version follows the magic's 8 bytes
   std::string older = file;
   older[8] = 1;
-  expect_mentions(said(older), {"older pits", "format 1", "reads format 5"});
-  expect_mentions(said(newer), {"newer pits", "format 6", "reads format 5"});
+  expect_mentions(said(older), {"older pits", "format 1", "reads format 6"});
+  expect_mentions(said(newer), {"newer pits", "format 7", "reads format 6"});
   expect_mentions(said(sealed("sample", "some bytes")), {"'sample'", "'kind'"});
 }
 

@@ -1,5 +1,6 @@
 // The arithmetic of the GPU's units and last layers, on threads of the CPU.
 #include "cuda/layer_errors.h"
+#include "pits/cuda/last_layer/units.h"
 
 namespace pits::cuda {
 namespace {
@@ -121,8 +122,7 @@ TEST(AloneUnits, AreTheCpus) {
       EXPECT_EQ(in_units(r, u), static_cast<float>(units.reward(r)));
       for (std::size_t j = 0; kind == UnitsKind::standardised && j < d; ++j) {
         columns[j].observe(x[j], t);
-        const ColumnUnits c{columns[j].mean, 1.0 / scale_of(columns[j].variance(t))};
-        EXPECT_EQ(in_units(x[j], c), units.context(x)[j]);
+        EXPECT_EQ(plain_units(columns[j], t)(x[j]), units.context(x)[j]);
       }
     }
   }

@@ -86,8 +86,8 @@ TEST(GpuExecutor, RegretOfTheDefaultIsTheCpusWithinThreeAndAHalfStandardErrors) 
   test::write_bytes(scratch / "classes.csv", classes());
   const std::string table = "csv:" + (scratch / "classes.csv").string() + ",label=class";
   for (const std::string& environment : {std::string("linear"), table}) {
-    for (const std::string agent :
-         {"pi-ts", "pi-ts:fast", "pi-ts:auto,last_layer=trained", "pi-ts:fast,hidden=20x20"}) {
+    for (const std::string agent : {"pi-ts", "pi-ts:auto,hidden=20x20,units=standardised", "pi-ts:fast", "pi-ts:exact",
+                                    "pi-ts:exact,last_layer=trained", "pi-ts:exact,hidden=20x20"}) {
       compare_regrets(agent, environment);
     }
   }
@@ -126,9 +126,11 @@ TEST(GpuExecutor, SaysWhichAgentHasNoGpuVersionAndWhy) {
                                                                  {"pi-ts:paper,flow=gfsf", "flow=gfsf"},
                                                                  {"ensemble-sampling", "of their own"},
                                                                  {"neural-greedy", "clip"},
-                                                                 {"pi-ts,discount=0.9", "discount"},
+                                                                 {"pi-ts:exact,discount=0.9", "discount"},
                                                                  {"pi-ts:paper,model=linear,particles=46341", "46340"},
-                                                                 {"pi-ts:adaptive", "last_layer=mixture"}};
+                                                                 {"pi-ts,batch=0", "batch=0"},
+                                                                 {"pi-ts:exact,units=robust", "units=robust"},
+                                                                 {"pi-ts:exact,cold_start=uniform", "cold_start"}};
   for (const auto& [agent, reason] : list) {
     const std::string said = without_gpu_version(Plan(small({"pi-ts:paper", agent}, Device::cpu)));
     EXPECT_NE(said.find(agent), std::string::npos) << said;
@@ -136,7 +138,7 @@ TEST(GpuExecutor, SaysWhichAgentHasNoGpuVersionAndWhy) {
   }
   EXPECT_EQ(
       without_gpu_version(Plan(small({"pi-ts:paper", "pi-ts:released", "pi-ts:paper,model=linear"}, Device::cpu))), "");
-  EXPECT_EQ(without_gpu_version(Plan(small({"pi-ts", "pi-ts:fast", "ensemble:auto"}, Device::cpu))), "");
+  EXPECT_EQ(without_gpu_version(Plan(small({"pi-ts", "pi-ts:exact", "pi-ts:fast", "ensemble:auto"}, Device::cpu))), "");
 }
 
 TEST(GpuExecutor, LeavesFullInformationToTheCpu) {
@@ -162,7 +164,7 @@ TEST(GpuExecutor, GroupsAreTheLargestThatFit) {
 
 // The triangles of the last layers and the contexts in units are in the sum.
 TEST(GpuExecutor, TheMemoryOfExactLastLayersIsCounted) {
-  PiTsConfig config = pi_ts_preset("pi-ts", "auto");
+  PiTsConfig config = pi_ts_preset("pi-ts", "exact");
   const auto bytes = [&] {
     return lockstep_bytes(gpu_settings(config, {54, 7, 0, 0}, 2000, GpuPrecision::tf32), 50, 2000);
   };
@@ -172,6 +174,19 @@ TEST(GpuExecutor, TheMemoryOfExactLastLayersIsCounted) {
   EXPECT_GT(exact - trained, std::size_t{50} * 20 * 7 * F * (F + 1) / 2 * 8);
   config.posterior.units = UnitsKind::raw;
   EXPECT_GT(trained - bytes(), std::size_t{50} * 2000 * 54 * 4);
+}
+
+// Covariances, draws and sums of six sets, and what looks for changes.
+TEST(GpuExecutor, TheMemoryOfAMixtureIsCounted) {
+  PiTsConfig config = pi_ts_preset("pi-ts", "auto");
+  const auto bytes = [&] {
+    return lockstep_bytes(gpu_settings(config, {54, 7, 0, 0}, 2000, GpuPrecision::tf32), 50, 2000);
+  };
+  const std::size_t all = bytes(), F = 50 + 58 + 1, regressions = std::size_t{50} * 6 * 7;
+  config.posterior.memory.adaptive = false;
+  EXPECT_GT(all - bytes(), std::size_t{50} * 7 * 4 * 21 * 21 * 8);
+  config.posterior.last_layer.kind = LastLayerKind::trained;
+  EXPECT_GT(all - bytes(), regressions * (F * F * 4 + F * (F + 1) / 2 * 8 + 20 * F * 4));
 }
 
 std::string said_by(const Plan& plan) {

@@ -145,8 +145,8 @@ std::size_t rounds_alike(const Case& c, const Setting& s, std::size_t g, std::sp
 // that are equal up to rounding, and one that falls differently changes all that follow in its realization.
 TEST(GpuLastLayers, DecisionsAreTheCpus) {
   NEEDS_GPU();
-  std::vector<Case> list(3, {"fast", pi_ts_preset("pi-ts", "fast"), 12, 5, 6, 300});
-  list[1].name = "fast, floor, optimistic";
+  std::vector<Case> list(3, {"small", small_exact(), 12, 5, 6, 300});
+  list[1].name = "small, floor, optimistic";
   list[1].config.exploration.floor = 0.2;
   list[1].config.posterior.last_layer.optimistic = true;
   list[2].name = "linear";
@@ -169,7 +169,7 @@ TEST(GpuLastLayers, DecisionsAreTheCpus) {
 
 TEST(GpuLastLayers, TheSameBitsInGroupsOfAnySize) {
   NEEDS_GPU();
-  const Case c{"groups", pi_ts_preset("pi-ts", "fast"), 12, 5, 3, 120};
+  const Case c{"groups", small_exact(), 12, 5, 3, 120};
   Setting s(c, 19);
   add_signal(c, s);
   const auto play = [&](const std::vector<std::uint32_t>& realizations, std::size_t first) {

@@ -17,7 +17,7 @@ inline std::vector<Case> shapes() {
   std::vector<Case> list;
   const auto add = [&](std::string name, std::size_t d, std::size_t K, std::size_t G, std::vector<int> hidden,
                        std::size_t seen) -> PiTsConfig& {
-    PiTsConfig c = pi_ts_preset("pi-ts", "auto");
+    PiTsConfig c = pi_ts_preset("pi-ts", "exact");
     c.posterior.particles = 3;
     c.posterior.model.hidden = std::move(hidden);
     list.push_back({std::move(name), c, d, K, G, seen + later});
@@ -38,6 +38,16 @@ inline std::vector<Case> shapes() {
   add("exploration of none, noise", 9, 4, 2, {20}, 200).posterior.last_layer = {
       .kind = LastLayerKind::exact, .posterior_scale = 0.0, .noise_shape = 1.0, .noise_scale = 2.0};
   return list;
+}
+
+// Small networks.
+inline PiTsConfig small_exact() {
+  PiTsConfig c = pi_ts_preset("pi-ts", "exact");
+  c.posterior.particles = 4;
+  c.posterior.model.hidden = {32};
+  c.posterior.batch = 128;
+  c.posterior.training.steps = 10;
+  return c;
 }
 
 inline Settings settings_of(const Case& c) {

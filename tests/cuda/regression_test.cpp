@@ -133,7 +133,7 @@ TEST(GpuRegression, ObservationsOneByOneAreAFreshFit) {
 
 TEST(GpuRegression, TheEvidenceStepIsTheCpus) {
   Stream stream({.seed = 10});
-  PiTsConfig config = pi_ts_preset("pi-ts", "auto");
+  PiTsConfig config = pi_ts_preset("pi-ts", "exact");
   config.posterior.model.hidden = {11};
   constexpr std::size_t d = 5, K = 4;
   const LastLayerSettings s = gpu_settings(config, {d, K, 0, 0}, 100, GpuPrecision::tf32).last_layer;
@@ -175,9 +175,18 @@ TEST(GpuRegression, NormalsByTheirPlaceAreTheStreams) {
   }
 }
 
+TEST(GpuRegression, ManyNormalsByTheirPlaceAreThoseOfFillNormals) {
+  const Address address{.seed = 5, .realization = 3, .purpose = Purpose::observation_noise, .step = 7};
+  std::vector<float> expected(1001);
+  fill_normals(address, expected);
+  for (std::size_t q = 0; q < expected.size(); ++q) {
+    EXPECT_NEAR(chunk_normal(address, static_cast<std::int64_t>(q)), expected[q], 1e-5F);
+  }
+}
+
 // As PiTs::learn decides it, round by round.
 TEST(GpuSettings, TrainingsAreDueWhereTheAgentTrains) {
-  for (const char* preset : {"auto", "fast", "released", "paper"}) {
+  for (const char* preset : {"exact", "released", "paper"}) {
     for (const double share : {0.0, 0.02, 0.3}) {
       PiTsConfig config = pi_ts_preset("pi-ts", preset);
       config.posterior.training.share = share;
@@ -195,8 +204,25 @@ TEST(GpuSettings, TrainingsAreDueWhereTheAgentTrains) {
   }
 }
 
+// A mixture decides itself when it trains: it has the intervals, and step sizes for as many trainings as can be.
+TEST(GpuSettings, AMixtureHasItsIntervals) {
+  const PiTsConfig config = pi_ts_preset("pi-ts", "auto");
+  const Settings s = gpu_settings(config, {3, 2, 0, 0}, 3000, GpuPrecision::tf32);
+  ASSERT_EQ(s.mixture.intervals.size(), 3001U);
+  std::size_t due = 0;
+  for (std::uint64_t t = 1, trained_at = 0; t <= 3000; ++t) {
+    if (!config.posterior.training.due(t, trained_at, config.posterior.memory)) continue;
+    EXPECT_GE(t - trained_at, s.mixture.intervals[t]);
+    trained_at = t;
+    ++due;
+  }
+  EXPECT_GE(s.steps.size(), due * static_cast<std::size_t>(config.posterior.training.steps));
+  EXPECT_EQ(s.context_size, 3 + 3);  // a level column for each
+  EXPECT_EQ(s.mixture.linear.features, 3 + 3 + 1);
+}
+
 TEST(GpuSettings, TooManyFeaturesAreRefused) {
-  PiTsConfig config = pi_ts_preset("pi-ts", "auto");
+  PiTsConfig config = pi_ts_preset("pi-ts", "exact");
   const auto reason = [&](std::vector<int> hidden) {
     config.posterior.model.hidden = std::move(hidden);
     return why_not_on_gpu(config, {10, 8, 0, 0});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pits/cuda/last_layer/evidence.h"
+#include "pits/cuda/last_layer/units.h"
 #include "posterior/plain_rules.h"
 
 namespace pits::cuda {
@@ -114,9 +115,9 @@ TEST(GpuRules, StandardisationIsThatOfTwoPasses) {
       const PlainScale plain = test::plain_scale(rounds.column(j));
       Moments m{};
       for (std::size_t t = 0; t < rounds.x.size(); ++t) m.observe(rounds.x[t][j], static_cast<double>(t + 1));
-      const ColumnUnits units{m.mean, 1.0 / scale_of(m.variance(n))};
+      const ColumnUnits units = plain_units(m, n);
       for (const float x : {rounds.x[0][j], rounds.x[7][j], 1e6F, -1e6F}) {
-        EXPECT_NEAR(in_units(x, units), test::plain_standardised(x, plain), 1e-6 * 10.0);
+        EXPECT_NEAR(units(x), test::plain_standardised(x, plain), 1e-6 * 10.0);
       }
     }
     const PlainScale plain = rounds.reward_scale();

@@ -63,12 +63,16 @@ TEST(Catalogue, UnknownNamesGetADidYouMean) {
   test::expect_mentions(test::message_of([] { find_data_set("adlut"); }), {"'adlut'", "did you mean 'adult'?"});
 }
 
-TEST(SearchOrder, IsTheGivenDirectoryThenPitsDataThenTheCache) {
-  const Scratch given, from_variable, cache;
-  const Variable data("PITS_DATA", from_variable.path()), xdg("XDG_CACHE_HOME", cache.path());
-  std::filesystem::create_directory(cache / "pits");
+TEST(SearchOrder, IsTheGivenDirectoryThenPitsDataThenTheCacheThenTheSystem) {
+  const Scratch given, from_variable, cache, system, later;
+  const Variable data("PITS_DATA", from_variable.path()), xdg("XDG_CACHE_HOME", cache.path()),
+      share("XDG_DATA_DIRS", "relative::" + system.path().string() + ":" + later.path().string());
+  for (const auto& directory : {cache / "pits", system / "pits/data", later / "pits/data"}) {
+    std::filesystem::create_directories(directory);
+  }
   EXPECT_THROW(find_data_file(numbers, numbers_file, given.path()), Error);
-  for (const auto& directory : {cache / "pits", from_variable.path(), given.path()}) {
+  for (const auto& directory :
+       {later / "pits/data", system / "pits/data", cache / "pits", from_variable.path(), given.path()}) {
     test::write_bytes(directory / "numbers.txt", "");
     EXPECT_EQ(find_data_file(numbers, numbers_file, given.path()), directory / "numbers.txt");
   }

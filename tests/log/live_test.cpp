@@ -21,7 +21,8 @@ class LiveAgent : public testing::TestWithParam<std::string> {};
 // On one thread, with every reward learned before the next decision and trained in line, it is the plain bandit, bit
 // for bit.
 TEST_P(LiveAgent, DecidesAsTheBanditDoes) {
-  const LiveConfig config{.floor = 0.1, .propensity_draws = 20, .training = TrainingPlace::in_line};
+  const LiveConfig config{
+      .floor = 0.1, .propensity_draws = 20, .rewards = RewardRule::first, .training = TrainingPlace::in_line};
   Bandit plain(small_spec(GetParam()), small_setup(),
                {.floor = 0.1, .propensity = PropensityKind::none, .propensity_draws = 20});
   Service service(live_setup(GetParam(), config));

@@ -25,6 +25,7 @@ class MemoryStore : public Store {
   }
   std::optional<GroupReader> group(EventNumber number) const override {
     const std::scoped_lock lock(mutex_);
+    ++groups_read;
     const auto next = groups_.upper_bound(number);
     if (next == groups_.begin()) return std::nullopt;
     return GroupReader(std::prev(next)->second, std::prev(next)->first);
@@ -65,6 +66,7 @@ class MemoryStore : public Store {
   }
 
   std::size_t pages_written = 0;
+  mutable std::size_t groups_read = 0;
 
  private:
   mutable std::mutex mutex_;

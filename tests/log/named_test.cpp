@@ -135,8 +135,9 @@ class Candidates : public testing::Test {
  protected:
   static constexpr std::size_t f = 2;
   static LiveSetup setup() {
-    LiveSetup s = live_setup("feature-ts,action_features=2",
-                             {.floor = 0.1, .propensity_draws = 20, .training = TrainingPlace::in_line});
+    LiveSetup s = live_setup(
+        "feature-ts,action_features=2",
+        {.floor = 0.1, .propensity_draws = 20, .rewards = RewardRule::first, .training = TrainingPlace::in_line});
     s.actions.clear();
     return s;
   }

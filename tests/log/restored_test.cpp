@@ -27,7 +27,7 @@ Answer reward(Shop& shop, DecisionId id, float value, const std::shared_ptr<cons
 }
 
 TEST(RestoredDecision, IsRecordedAndNotLearnedWhereOthersSettleToADefault) {
-  Shop shop({.window = 10});
+  Shop shop({.rewards = RewardRule::first, .window = 10});
   const auto record = record_of(5, shop.clock.utc());
   EXPECT_EQ(reward(shop, 5, 1.0F, nullptr), Answer::unknown);
   EXPECT_EQ(reward(shop, 5, 1.0F, record), Answer::accepted);
@@ -45,7 +45,7 @@ TEST(RestoredDecision, IsRecordedAndNotLearnedWhereOthersSettleToADefault) {
 }
 
 TEST(RestoredDecision, IsLearnedWhereWindowsNeverClose) {
-  Shop shop({.window = 0});
+  Shop shop({.rewards = RewardRule::first, .window = 0});
   const auto record = record_of(5, shop.clock.utc());
   shop.clock.pass(1e6);
   EXPECT_EQ(reward(shop, 5, 1.0F, record), Answer::accepted);
@@ -53,7 +53,7 @@ TEST(RestoredDecision, IsLearnedWhereWindowsNeverClose) {
 }
 
 TEST(RestoredDecision, ComesTooLateAfterItsWindow) {
-  Shop shop({.window = 10});
+  Shop shop({.rewards = RewardRule::first, .window = 10});
   const auto record = record_of(5, shop.clock.utc());
   shop.clock.pass(10);
   EXPECT_EQ(reward(shop, 5, 1.0F, record), Answer::accepted);
@@ -81,7 +81,7 @@ TEST(RestoredDecision, WithoutARewardIsLostToo) {
 
 // A log that was restored from a backup gives no id again that a token has brought.
 TEST(RestoredDecision, ReservesItsId) {
-  Shop shop({});
+  Shop shop({.rewards = RewardRule::first});
   shop.in_group([](Ledger& l) { return l.reserve_ids(100); });
   EXPECT_EQ(reward(shop, 99, 1.0F, record_of(99, shop.clock.utc())), Answer::accepted);
   EXPECT_EQ(shop.ledger->reserved_ids(), 100U);
@@ -92,7 +92,7 @@ TEST(RestoredDecision, ReservesItsId) {
 }
 
 TEST(RestoredDecision, ThatDoesNotFitIsRefused) {
-  Shop shop({.reward_range = log_reward_range("-1,0.1")});
+  Shop shop({.rewards = RewardRule::first, .reward_range = log_reward_range("-1,0.1")});
   const auto record = record_of(5, shop.clock.utc());
   expect_mentions(message_of([&] { reward(shop, 6, 0.0F, record); }), {"token", "5", "6"});
   auto wide = record_of(7, shop.clock.utc());
@@ -107,7 +107,8 @@ TEST(RestoredDecision, ThatDoesNotFitIsRefused) {
   EXPECT_THROW(log_reward_range("0,1,2"), Error);
   expect_mentions(message_of([] { check(LiveConfig{.default_reward = 2, .reward_range = log_reward_range("0,1")}); }),
                   {"default_reward=2", "0,1"});
-  check(LiveConfig{.window = 0, .default_reward = 2, .reward_range = log_reward_range("0,1")});
+  check(LiveConfig{
+      .rewards = RewardRule::first, .window = 0, .default_reward = 2, .reward_range = log_reward_range("0,1")});
 }
 
 // A service that loses every third decision; rewards bring their records back.
@@ -150,7 +151,7 @@ struct Losses {
 
 TEST(RestoredDecision, ChangesTheStateOnlyWhereItIsLearned) {
   for (const double window : {0.0, 600.0}) {
-    Losses losses({.propensity_draws = 20, .window = window});
+    Losses losses({.propensity_draws = 20, .rewards = RewardRule::first, .window = window});
     losses.decide(60, 3);
     losses.reward_all();
     const std::string saved = losses.service.live->saved();
@@ -167,7 +168,7 @@ TEST(RestoredDecision, ChangesTheStateOnlyWhereItIsLearned) {
 }
 
 TEST(RestoredDecision, IsKnownToEveryReaderOfLogs) {
-  Losses losses({.propensity_draws = 20});
+  Losses losses({.propensity_draws = 20, .rewards = RewardRule::first});
   losses.decide(60, 3);
   losses.reward_all();
   const MemoryStore& store = *losses.service.store;
@@ -195,7 +196,7 @@ TEST(RestoredDecision, IsKnownToEveryReaderOfLogs) {
 }
 
 TEST(RestoredDecision, IsErasedAsOthersAre) {
-  Losses losses({.propensity_draws = 20});
+  Losses losses({.propensity_draws = 20, .rewards = RewardRule::first});
   losses.decide(30, 3);
   losses.reward_all();
   losses.service.live.reset();  // keeps a snapshot
@@ -207,7 +208,7 @@ TEST(RestoredDecision, IsErasedAsOthersAre) {
 }
 
 TEST(RestoredDecision, ThatWasNotLostIsAContradiction) {
-  Losses losses({.propensity_draws = 20});
+  Losses losses({.propensity_draws = 20, .rewards = RewardRule::first});
   losses.decide(5, 3);
   losses.service.live->reward({losses.written[0], 1.0F, "k"});
   MemoryStore bad;
@@ -239,7 +240,7 @@ TEST(RestoredDecision, OfANewerLogLetsIdsStartBehindIt) {
 
 // While the disk takes nothing: 100,000 decisions wait, and every further one is counted.
 TEST(Gap, CountsTheDecisionsThatWereNotLogged) {
-  Service service(live_setup("uniform", {.propensity_draws = 1}));
+  Service service(live_setup("uniform", {.propensity_draws = 1, .rewards = RewardRule::first}));
   const std::vector<float> x(context_size, 0.5F);
   service.store->fails = true;
   std::uint64_t written = 0, refused = 0;
@@ -262,7 +263,7 @@ TEST(Gap, CountsTheDecisionsThatWereNotLogged) {
 
 // A service must not wait for ids: it says that there are none, and has some when the disk is back.
 TEST(Gap, WithoutIdsNothingIsDecided) {
-  Service service(live_setup("uniform", {.propensity_draws = 1}));
+  Service service(live_setup("uniform", {.propensity_draws = 1, .rewards = RewardRule::first}));
   const std::vector<float> x(context_size, 0.5F);
   service.store->fails = true;
   DecisionId made = 0;

@@ -7,7 +7,8 @@
 
 namespace pits::test {
 
-inline LiveSetup live_setup(const std::string& agent, const LiveConfig& config = {.propensity_draws = 20}) {
+inline LiveSetup live_setup(const std::string& agent,
+                            const LiveConfig& config = {.propensity_draws = 20, .rewards = RewardRule::first}) {
   return {.agent = small_spec(agent),
           .context_size = context_size,
           .actions = {"a", "b", "c", "d"},
@@ -40,9 +41,9 @@ struct Service {
     LiveBandit::create(*store, setup, clock);
     open();
   }
-  void open() {
+  void open(const LedgerLimits& limits = {}) {
     live.reset();
-    live = std::make_unique<LiveBandit>(std::make_unique<Shared>(store), clock);
+    live = std::make_unique<LiveBandit>(std::make_unique<Shared>(store), clock, limits);
   }
   std::string replayed() const {
     Learner learner(*store);

@@ -4,61 +4,50 @@
 #include "experiment/expect_error.h"
 #include "experiment/scratch.h"
 #include "log/faulty_disk.h"
+#include "log/store_conformance.h"
 #include "pits/log/sqlite_store.h"
 
 namespace pits::test {
 namespace {
 
-std::string group_of(DecisionId id, int events = 1) {
-  GroupWriter writer;
-  for (int i = 0; i < events; ++i) writer.add(IdsReserved{.end = id});
-  return writer.finish({.utc = 5, .elapsed = 6});
-}
-
-DecisionId value_at(const Store& store, EventNumber number) {
-  return std::get<IdsReserved>(store.group_holding(number).value().event(number)).end;
-}
-
-TEST(SqliteStore, GivesBackWhatWasCommitted) {
-  const Scratch scratch;
-  for (int round = 0; round < 2; ++round) {  // in the process that wrote, and after a new start
-    SqliteStore store(scratch / "log");
-    if (round == 0) {
-      EXPECT_EQ(store.last(), 0U);
-      EXPECT_FALSE(store.group_holding(1));
-      store.commit({.first = 1, .group = group_of(11, 3), .pages = {{4, "four"}}, .keys = {{"a", 1}}});
-      store.commit({.first = 4, .group = group_of(22), .pages = {{4, "FOUR"}, {5, "five"}}, .recovery = "r"});
-      store.commit({.pages = {{6, "six"}}});  // no events
-    }
-    EXPECT_EQ(store.last(), 4U);
-    EXPECT_EQ(value_at(store, 1), 11U);
-    EXPECT_EQ(value_at(store, 3), 11U);
-    EXPECT_EQ(value_at(store, 4), 22U);
-    EXPECT_FALSE(store.group_holding(5));
-    EXPECT_EQ(store.page(4), "FOUR");
-    EXPECT_EQ(store.page(6), "six");
-    EXPECT_EQ(store.page(7), "");
-    EXPECT_EQ(store.recovery(), "r");
-    EXPECT_EQ(store.decision_of("a"), 1U);
-    EXPECT_FALSE(store.decision_of("b"));
+class OpenSqlite : public OpenStore {
+ public:
+  Store& open() override {
+    store_.reset();
+    store_ = std::make_unique<SqliteStore>(scratch_ / "log");
+    return *store_;
   }
-}
 
-TEST(SqliteStore, KeepsSnapshotsByTheirEvent) {
+ private:
+  Scratch scratch_;
+  std::unique_ptr<SqliteStore> store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Sqlite, AnyStore, testing::Values(StoreMaker([] { return std::make_unique<OpenSqlite>(); })));
+
+// What was committed is moved from the write-ahead log into the file, so that the log starts again at its beginning.
+TEST(SqliteStore, MovesThePagesOfItsLogAtRest) {
   const Scratch scratch;
   SqliteStore store(scratch / "log");
-  store.keep({.number = 20, .engine = "e", .base = true, .bytes = std::string(3'000'000, 'x')});
-  store.keep({.number = 10, .engine = "d", .bytes = "ten"});
-  store.keep({.number = 20, .engine = "f", .bytes = "twenty"});  // replaced, and still a base
-  ASSERT_EQ(store.snapshots().size(), 2U);
-  EXPECT_EQ(store.snapshots()[0].number, 10U);
-  EXPECT_FALSE(store.snapshots()[0].base);
-  EXPECT_TRUE(store.snapshots()[1].base);
-  EXPECT_EQ(store.snapshot(20).bytes, "twenty");
-  EXPECT_EQ(store.snapshot(20).engine, "f");
-  store.drop_snapshot(10);
-  EXPECT_EQ(store.snapshots().size(), 1U);
-  expect_mentions(message_of([&] { store.snapshot(10); }, ErrorKind::failed), {"no snapshot of event 10"});
+  const auto size = [&](const char* file) { return std::filesystem::file_size(scratch / "log" / file); };
+  EventNumber next = 1;
+  const auto commit = [&](std::uintmax_t bytes) {
+    for (const std::uintmax_t end = size("events.db-wal") + bytes; size("events.db-wal") < end; next += 1000) {
+      store.commit({.first = next, .group = group_of(next, 1000)});
+    }
+  };
+  commit(500'000);
+  const std::uintmax_t before = size("events.db");
+  store.rest();  // too little to be worth it
+  EXPECT_EQ(size("events.db"), before);
+  commit(1'000'000);
+  const std::uintmax_t log = size("events.db-wal");
+  store.rest();
+  EXPECT_GT(size("events.db"), before + 500'000);  // some of them several times
+  store.commit({.first = next, .group = group_of(77)});
+  EXPECT_EQ(size("events.db-wal"), log);  // from its beginning
+  EXPECT_EQ(value_at(store, next), 77U);
+  EXPECT_EQ(value_at(store, 1), 1U);
 }
 
 TEST(SqliteStore, IsWrittenByOneProcessAndReadByMany) {

@@ -21,7 +21,8 @@ std::string visitor(int i) {
 }
 
 LiveSetup shop_setup(const std::string& agent, TrainingPlace training) {
-  LiveSetup setup = live_setup(agent, {.propensity_draws = 20, .window = 100.0, .training = training});
+  LiveSetup setup =
+      live_setup(agent, {.propensity_draws = 20, .rewards = RewardRule::first, .window = 100.0, .training = training});
   setup.context_size = 0;
   setup.schema = old_schema;
   return setup;
@@ -112,9 +113,9 @@ TEST_P(Teach, AnotherSchemaAndAgentLearnAsAPlainLoop) {
 
 INSTANTIATE_TEST_SUITE_P(
     Agents, Teach,
-    testing::Values(std::pair{"lin-ts", TrainingPlace::beside}, std::pair{"pi-ts:adaptive", TrainingPlace::beside},
-                    std::pair{"pi-ts:adaptive", TrainingPlace::in_line},
-                    std::pair{"neural-linear", TrainingPlace::beside}, std::pair{"dropout", TrainingPlace::in_line}),
+    testing::Values(std::pair{"lin-ts", TrainingPlace::beside}, std::pair{"pi-ts", TrainingPlace::beside},
+                    std::pair{"pi-ts", TrainingPlace::in_line}, std::pair{"neural-linear", TrainingPlace::beside},
+                    std::pair{"dropout", TrainingPlace::in_line}),
     [](const auto& agent) {
       return plain_name(agent.param.first) + (agent.param.second == TrainingPlace::beside ? "_beside" : "_in_line");
     });

@@ -32,7 +32,7 @@ TEST(Upkeep, KeepsItsSimdTarget) {
 // By the service itself, once settled contexts are older than it says; recorded, and a replay starts later from then
 // on.
 TEST(Upkeep, ErasesContextsAfterTheirRetention) {
-  LiveConfig config{.propensity_draws = 20, .retention = 30.0};
+  LiveConfig config{.propensity_draws = 20, .rewards = RewardRule::first, .retention = 30.0};
   Service service(live_setup("pi-ts", config));
   const Choice first = service.live->decide(x0, {}, {.key = "visit"});
   service.live->reward({first.id, 1.0F});

@@ -29,7 +29,10 @@ Numbers mapped(Numbers x, const std::function<double(double)>& f) {
   return x;
 }
 
-ColumnUnits units_of(Numbers sample) { return find_units(sample); }
+ColumnUnits units_of(Numbers sample) {
+  std::ranges::sort(sample);
+  return find_units({sample.data(), sample.size()});
+}
 
 // As many standard deviations as plain standardisation would have, in two passes.
 double plain(const Numbers& x, double v) {
@@ -80,25 +83,31 @@ TEST(ColumnUnits, OneOutlierOrTwoValuesAreNoLevel) {
   EXPECT_TRUE(units_of(x).levels.empty());
 }
 
-// Cauchy contexts: the middle keeps its scale, and the order stays to the end.
-TEST(ColumnUnits, HeavyTailsAreCompressedInOrder) {
+// Cauchy contexts: the unit is four widths of the middle, and the order stays until all are 10.
+TEST(ColumnUnits, HeavyTailsAreBentInOrder) {
   const auto cauchy = [](double z) {
     return std::tan(std::numbers::pi * (0.5 * std::erfc(-z / std::numbers::sqrt2) - 0.5));
   };
-  Numbers x = mapped(normals(1000, 4), cauchy);
+  Numbers x = mapped(normals(1001, 4), cauchy);
   const ColumnUnits units = units_of(x);
   ASSERT_TRUE(units.tails);
   std::ranges::sort(x);
+  const double unit = 4.0 * 0.5 * (x[840] - x[160]);
   for (std::size_t i = 1; i < x.size(); ++i) EXPECT_LE(units(x[i - 1]), units(x[i]));
-  EXPECT_GT(units(1.0F) - units(-1.0F), 0.5F);  // half of all numbers lie between
-  EXPECT_GT(units(1e4F), units(1e3F));
-  double sum = 0.0, squares = 0.0;
-  for (const float v : x) {
-    sum += units(v) / 1000.0;
-    squares += units(v) * units(v) / 1000.0;
-  }
-  EXPECT_NEAR(sum, 0.0, 1e-3);
-  EXPECT_NEAR(squares, 1.0, 1e-3);
+  EXPECT_NEAR(units(1.0F) - units(-1.0F), 2.0 / unit, 1e-5);
+  EXPECT_NEAR(units(static_cast<float>(10.0 * unit)), 2.0 * (1.0 + std::log(5.0)), 0.05);  // the centre is not quite 0
+  EXPECT_GT(units(300.0F), units(100.0F));
+}
+
+// One huge number brings the others nearer to each other by a factor of four, and no more.
+TEST(ColumnUnits, OneHugeNumberDoesNotHideTheOthers) {
+  Numbers x = normals(400, 6);
+  const ColumnUnits before = units_of(x);
+  x[7] = 1e9F;
+  const ColumnUnits after = units_of(x);
+  EXPECT_FALSE(before.tails);
+  EXPECT_TRUE(after.tails);
+  EXPECT_NEAR(after(1.0F) - after(0.0F), 0.25 * (before(1.0F) - before(0.0F)), 0.03);
 }
 
 TEST(ColumnUnits, AConstantColumnAndOneNumberKeepTheirScale) {

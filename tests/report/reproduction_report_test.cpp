@@ -86,10 +86,19 @@ TEST_F(ReproductionReport, TableTwoHasDifferencesInStandardErrorsAndRemarks) {
             "\n"
             "Normalised regret, mean ± standard deviation (standard error) over 4 realizations of 2000 rounds, seed 0; "
             "uniform play is 100.\n"
-            "Census: a part.\n");
+            "Census: a part.\n"
+            "With so few realizations the standard errors are rough themselves.\n");
   const Json cells = comparison_json(r_)["cells"];
   EXPECT_DOUBLE_EQ(cells[0]["difference_se"].get<double>(), (18.12 - 18.62) / 0.25);
   EXPECT_EQ(cells[1]["paper_mean"], 13.96);  // a variant is held against the method it varies
+}
+
+TEST_F(ReproductionReport, AnAgentThatThePaperDoesNotHaveIsOneRow) {
+  r_.sections[0].section.agents[1] = {.spec = "neural-linear:showdown-reset", .label = "Ours"};
+  const TextTable table = regret_comparison(r_);
+  ASSERT_EQ(table.rows.size(), 4U);
+  EXPECT_EQ(table.rows[3], (std::vector<std::string>{"Ours", "ours", "12.00 ± 1.00 (0.50)", "80.00 ± 1.00 (0.50)"}));
+  EXPECT_TRUE(comparison_json(r_)["cells"][1]["paper_mean"].is_null());
 }
 
 // 18.618 − 18.62 = −0.002, a hundredth of a standard error: nothing, and not less than nothing.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <sstream>
 
 #include "pits/version.h"
@@ -122,6 +124,53 @@ TEST(SamplePage, OfARealSamplingHasFramesOfAllParticles) {
             data["density"]["nx"].get<std::size_t>() * data["density"]["ny"].get<std::size_t>());
   for (const auto& frame : data["frames"]) EXPECT_EQ(frame["particles"].size(), 7U);
   EXPECT_EQ(data["frames"].back()["iteration"], 10);
+}
+
+// The density exp(−r²/2) has the level c on the circle of radius √(−2 ln c).
+TEST(SampleAnimation, ContoursLieWhereTheDensityHasTheirLevels) {
+  SampleResult result = made_up(1);
+  result.density.window = {.x_low = -4.0, .x_high = 4.0, .y_low = -4.0, .y_high = 4.0};
+  result.density.value = Matrix<double>(120, 120);
+  for (std::size_t j = 0; j < 120; ++j) {
+    for (std::size_t i = 0; i < 120; ++i) {
+      const double x = -4.0 + (double(i) + 0.5) / 15.0, y = -4.0 + (double(j) + 0.5) / 15.0;
+      result.density.value(j, i) = std::exp(-0.5 * (x * x + y * y));
+    }
+  }
+  const std::string svg = sample_animation(ring_by_blob, result);
+  const std::size_t start = svg.find(" d=\"M") + 4;
+  std::string path = svg.substr(start, svg.find('"', start) - start);
+  for (char& c : path) c = c == 'M' || c == 'L' ? ' ' : c;
+  std::istringstream in(path);
+  std::vector<int> points(6);
+  for (double px = 0.0, py = 0.0; in >> px >> py;) {
+    const double r = std::hypot(px / 60.0 - 4.0, 4.0 - py / 60.0);
+    std::size_t nearest = 0;
+    double error = 1.0;
+    for (std::size_t k = 0; k < 6; ++k) {
+      const double off = std::abs(r - std::sqrt(-2.0 * std::log(std::array{0.02, 0.08, 0.2, 0.4, 0.6, 0.8}[k])));
+      if (off < error) error = off, nearest = k;
+    }
+    EXPECT_LT(error, 0.02) << px << " " << py;  // a seventh of a square's side
+    ++points[nearest];
+  }
+  for (const int n : points) EXPECT_GT(n, 30);
+}
+
+TEST(SampleAnimation, ParticlesPassThroughTheFramesAndRestAtTheLast) {
+  SampleResult result = made_up(1);
+  result.frames.clear();
+  for (int f = 0; f < 10; ++f) {
+    Matrix<double> cloud(2, 2);
+    cloud(0, 0) = -2.0 + 0.4 * f;  // from the left side of the window to nine tenths of its width
+    cloud(0, 1) = 6.0;             // at the top
+    result.frames.push_back({.iteration = f, .particles = cloud});
+  }
+  const std::string svg = sample_animation(ring_by_blob, result);
+  EXPECT_NE(svg.find("<circle cx=\"432.0\" cy=\"0.0\""), std::string::npos);
+  EXPECT_NE(svg.find("values=\"0.0;48.0;96.0;144.0;192.0;240.0;288.0;336.0;384.0;432.0;432.0;432.0;432.0\""),
+            std::string::npos);
+  EXPECT_NE(svg.find("2 particles, 10 steps of blob to the ring density"), std::string::npos);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ TEST(Schema, EncodesEveryKind) {
   y[1] = 1.0F, y[5] = 1.0F, y[6 + 12] = 1.0F;  // "17" is in bucket 12
   EXPECT_EQ(schema.encode(R"({"member": false, "page": 17, "country": "nl"})"), y);
   EXPECT_EQ(schema.encode(R"({"member": false, "page": "17", "country": 3.5, "age": null})"), y);
+  EXPECT_EQ(schema.encode(R"({"member": false, "page": 17.0, "country": "nl"})"), y);
   EXPECT_EQ(schema.encode(R"({"member": false, "page": 17, "country": 17})")[4], 1.0F);
 }
 

@@ -102,7 +102,7 @@ TEST(PolicyValues, FixedActionsByHand) {
 TEST(PolicyValues, AClickIsNotCountedBeforeTheSilenceBesideIt) {
   for (const double window : {600.0, 0.0}) {
     MemoryStore store;
-    Script script(store, {.window = window});
+    Script script(store, {.rewards = RewardRule::first, .window = window});
     for (DecisionId id = 1; id <= 100; ++id) script.decide(id, id % 2, {.5F, .5F});
     for (DecisionId id = 1; id <= 100; id += 2) script.settle(id, 1.0F);
     script.commit();
@@ -122,7 +122,7 @@ TEST(PolicyValues, AWindowThatIsTakenAwayLetsOutcomesCount) {
   script.decide(1, 0, {.5F, .5F, 0.0F});
   script.decide(2, 1, {.5F, .5F, 0.0F});
   script.settle(2, 1.0F);
-  script.group.add(ConfigChanged{.config = as_text(LiveConfig{.window = 0.0})});
+  script.group.add(ConfigChanged{.config = as_text(LiveConfig{.rewards = RewardRule::first, .window = 0.0})});
   script.commit();
   EXPECT_EQ(values_of(store)["rounds"], 1);
   script.settle(1, 0.0F);

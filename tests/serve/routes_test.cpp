@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace pits {
@@ -14,6 +16,17 @@ TEST(Routes, AreFoundByMethodAndPath) {
   EXPECT_EQ(match_route("GET", "/v1/bandits").route->id, RouteId::bandits);
   EXPECT_EQ(match_route("HEAD", "/livez").route->id, RouteId::live);
   EXPECT_EQ(match_route("GET", "/").route->id, RouteId::page);
+}
+
+// docs/versions.md: within 1.x no route of this list goes away.
+TEST(Routes, HaveAllThatVersionOneHas) {
+  std::ifstream frozen(PITS_TEST_DIR "/stable/routes.txt");
+  std::size_t count = 0;
+  for (std::string method, path; frozen >> method >> path; ++count) {
+    EXPECT_TRUE(std::ranges::any_of(routes(), [&](const Route& r) { return r.method == method && r.path == path; }))
+        << method << " " << path;
+  }
+  EXPECT_EQ(count, 16U);
 }
 
 TEST(Routes, OthersAreNotFoundOrNotAllowed) {

@@ -14,8 +14,8 @@ test("a bandit is shown with its numbers", () =>
     await ready(page);
     const { "tea-shop": statistics } = service.answers.statistics;
     assert.equal(await text(page, "article h2"), "tea-shop");
-    assert.equal(await text(page, ".agent"), "pi-ts:adaptive · 4 actions");
-    assert.match(await text(page, ".settings"), /agentpi-ts:adaptive,particles=5,flow=blob.*reward range\[0,1\]/);
+    assert.equal(await text(page, ".agent"), "pi-ts:auto · 4 actions");
+    assert.match(await text(page, ".settings"), /agentpi-ts:auto,particles=5,flow=blob.*reward range\[0,1\]/);
     const tiles = await text(page, ".tiles");
     for (const expected of [`decisions${statistics.rates.last_10_s.decisions}/s`, "rewards awaited2,476", "learner lag12", "training" + "running", "reward per decision0.149"]) {
       assert.ok(tiles.includes(expected), `${expected} in ${tiles}`);

@@ -79,25 +79,31 @@ Action Agent::own_decision(const Query& query, std::span<const Action> forced, S
   return forced[stream.index(static_cast<std::uint32_t>(forced.size()))];
 }
 
+Action Agent::choose(const Query& query, std::span<const Action> forced, double floor,
+                     ActionProbabilities* exact) const {
+  Stream stream = decision_stream(setup_, query.id);
+  const bool by_chance = floor > 0.0 && stream.uniform() < floor;
+  Action action = 0;
+  if (!by_chance || exact != nullptr) {
+    Stream own = stream;
+    action = own_decision(query, forced, own, exact);
+  }
+  if (by_chance) {
+    skip_to_position(stream, query, 1);
+    action = random_action(stream, query.actions, query.actions.size(actions()));
+  }
+  return action;
+}
+
 Decision Agent::choose(const Query& query) const {
   check(query);
   thread_local std::vector<Action> forced;
   forced_pulls_.find(query, events_, forced);
   const double floor = this->floor(!forced.empty());
-  Stream stream = decision_stream(setup_, query.id);
-  const bool by_chance = floor > 0.0 && stream.uniform() < floor;
   thread_local ActionProbabilities exact;
   exact.p.resize(query.actions.size(actions()));
   exact.exact = false;
-  Action action = 0;
-  if (!by_chance || query.want_propensity) {
-    Stream own = stream;
-    action = own_decision(query, forced, own, query.want_propensity ? &exact : nullptr);
-  }
-  if (by_chance) {
-    skip_to_position(stream, query, 1);
-    action = random_action(stream, query.actions, exact.p.size());
-  }
+  const Action action = choose(query, forced, floor, query.want_propensity ? &exact : nullptr);
   if (!exact.exact) return {.action = action, .propensity = std::nullopt};
   const double even = floor > 0.0 ? floor / static_cast<double>(query.actions.count(actions())) : 0.0;
   return {.action = action, .propensity = static_cast<float>((1.0 - floor) * exact.p[action] + even)};
@@ -125,15 +131,17 @@ void Agent::values(ContextView, Stream&, std::span<double>) const {
   throw failed("this kind of agent has neither decide nor values");
 }
 
-double Agent::propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample) const {
+double Agent::propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample,
+                           Action* chosen) const {
   check(query);
   check_size(p, query.actions.size(actions()));
   std::ranges::fill(p, 0.0F);
   std::vector<Action> forced;
   forced_pulls_.find(query, events_, forced);
+  const double floor = this->floor(!forced.empty());
   ActionProbabilities own{.p = std::vector<double>(p.size())};
-  Stream stream = decision_stream(setup_, query.id);
-  own_decision(query, forced, stream, &own);
+  const Action action = choose(query, forced, floor, &own);
+  if (chosen != nullptr) *chosen = action;
   double variance = 0.0;  // of a simulated decision
   if (!own.exact) {
     if (draws == 0) throw bad_input("probabilities without a closed form need at least one draw");
@@ -149,7 +157,6 @@ double Agent::propensities(const Query& query, std::uint32_t draws, std::span<fl
       variance = std::max(variance, share * (1.0 - share));
     }
   }
-  const double floor = this->floor(!forced.empty());
   const double even = floor / static_cast<double>(query.actions.count(actions()));
   for (Action a = 0; a < p.size(); ++a) {
     if (query.actions.admits(a)) p[a] = static_cast<float>((1.0 - floor) * own.p[a] + even);
@@ -204,7 +211,7 @@ void Agent::count(const Feedback& event) {
 }
 
 void Agent::archive(Archive& archive) {
-  archive(events_, forced_pulls_);
+  archive.version("Agent", 1)(events_, forced_pulls_);
   state(archive);
 }
 

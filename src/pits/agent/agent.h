@@ -55,8 +55,10 @@ class Agent {
   Decision choose(const Query& query) const;
   // Fills p, (K), with the probability of every action. Returns the largest error among them: 0 where they are exact,
   // the tolerance of integrals (best_probabilities.h), or the standard error where they are shares of `draws` simulated
-  // decisions. Different samples have independent errors.
-  double propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample = 0) const;
+  // decisions. Different samples have independent errors. `chosen` gets the action of choose(query): both together cost
+  // little more than one.
+  double propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample = 0,
+                      Action* chosen = nullptr) const;
   // Throws unless the query fits: size of x, finite numbers, a mask of K with at least one allowed, features.
   void check(const Query& query) const;
 
@@ -76,6 +78,8 @@ class Agent {
 
   // An independent copy; one that nobody teaches is a snapshot for concurrent readers.
   virtual std::unique_ptr<Agent> clone() const = 0;
+  // Becomes a copy of another agent of the same kind, in the memory that it has.
+  virtual void assign(const Agent& other) = 0;
   // The mean reward of every action at x, (K), under one draw from what the agent believes: draws 0, 1, ... are
   // independent, or particle after particle. False where the agent holds no posterior to draw from.
   virtual bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const;
@@ -111,6 +115,8 @@ class Agent {
 
  private:
   double floor(bool forced) const;
+  // By chance, or own_decision. What `exact` gets is own_decision's.
+  Action choose(const Query& query, std::span<const Action> forced, double floor, ActionProbabilities* exact) const;
   // One of the forced actions if there are any, else decide.
   Action own_decision(const Query& query, std::span<const Action> forced, Stream& stream,
                       ActionProbabilities* exact) const;
@@ -130,6 +136,7 @@ class Cloned : public Base {
  public:
   using Base::Base;
   std::unique_ptr<Agent> clone() const override { return std::make_unique<Self>(static_cast<const Self&>(*this)); }
+  void assign(const Agent& other) override { static_cast<Self&>(*this) = dynamic_cast<const Self&>(other); }
 };
 
 // The stream of a decision's draws for a purpose.

@@ -43,6 +43,16 @@ Action best_of_many(std::span<const T> values) {
 template <class T>
 Action best_of(std::span<const T> values, const ActionSet& actions) {
   if (actions.allowed.empty() && values.size() > block) return best_of_many(values);
+  if (actions.allowed.empty() && !values.empty()) {  // selects instead of branches that nobody can predict
+    T most = values[0];
+    Action where = 0;
+    for (Action a = 1; a < values.size(); ++a) {
+      const bool better = values[a] > most;
+      most = better ? values[a] : most;
+      where = better ? a : where;
+    }
+    return where;
+  }
   std::optional<Action> best;
   for (Action a = 0; a < values.size(); ++a) {
     if (actions.admits(a) && (!best || values[a] > values[*best])) best = a;

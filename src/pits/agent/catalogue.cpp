@@ -53,7 +53,7 @@ AgentEntry on_network(std::string name, std::string summary) {
   });
 }
 
-// As published, or with what pi-ts:auto does for networks, on the contexts themselves.
+// As published, or with what pi-ts:exact does for networks, on the contexts themselves.
 AgentEntry linear_ts() {
   AgentEntry entry = agent<LinTs, LinTsConfig>("lin-ts", "linear Thompson sampling with exact posteriors",
                                                {{"showdown", "as Riquelme et al. (2018) set it"}});

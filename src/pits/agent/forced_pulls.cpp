@@ -5,11 +5,6 @@
 #include "pits/core/error.h"
 
 namespace pits {
-namespace {
-
-constexpr std::uint64_t patience = 10;  // without floors, masks and delays, 1 would do
-
-}  // namespace
 
 ForcedPulls::ForcedPulls(ColdStart rule, int pulls, std::size_t actions, std::size_t first)
     : rule_(rule), pulls_(static_cast<std::uint64_t>(pulls)), actions_(0), first_(first) {
@@ -42,13 +37,13 @@ void ForcedPulls::add_actions(std::size_t count, std::uint64_t events) {
   actions_ += count;
   if (rule_ == ColdStart::round_robin || pulls_ == 0) return;
   for (std::size_t a = from; a < actions_; ++a) {
-    cold_.push_back({.action = static_cast<Action>(a), .until = events + patience * pulls_ * count});
+    cold_.push_back({.action = static_cast<Action>(a), .until = events + cold_patience * pulls_ * count});
   }
 }
 
 void ForcedPulls::state(Archive& archive) {
   if (archive.reading()) cold_.clear();
-  archive(newest_, cold_);
+  archive.version("ForcedPulls", 1)(newest_, cold_);
   const auto after = [](const Cold& a, const Cold& b) { return a.action >= b.action; };
   if (std::ranges::adjacent_find(cold_, after) != cold_.end() || (!cold_.empty() && cold_.back().action >= actions_)) {
     throw bad_input("the saved state forces pulls of actions that are not there");

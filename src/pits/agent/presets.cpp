@@ -7,9 +7,9 @@
 namespace pits {
 namespace {
 
-// The default, `pi-ts`: everything in units that the data give, last layers exact. One setting for all problems, found
-// by search with seeds other than those that are reported (docs/regret.md; docs/search-log.md has what was tried).
-PiTsConfig default_settings() {
+// Twenty networks with exact last layers, everything in units that the data give. One setting for all problems, found
+// by search with seeds other than those that are reported (docs/search-log.md).
+PiTsConfig exact() {
   PiTsConfig c;
   PosteriorConfig& p = c.posterior;
   p.units = UnitsKind::standardised;                 // contexts and rewards, so that one setting fits all problems
@@ -57,14 +57,15 @@ PiTsConfig default_settings() {
   return c;
 }
 
-// Networks beside a linear model, weighed by how well they predict, robust units, and a memory that ends where the
-// world has changed (docs/regret.md).
-PiTsConfig adaptive() {
-  PiTsConfig c = default_settings();
+// The default, `pi-ts`: networks beside a linear model, weighed by how well they predict, robust units, and a memory
+// that ends where the world has changed (docs/regret.md).
+PiTsConfig default_settings() {
+  PiTsConfig c = exact();
   PosteriorConfig& p = c.posterior;
   p.particles = 5;  // with 20 draws each they do what 20 did
   p.last_layer.kind = LastLayerKind::mixture;
   p.last_layer.held_draws = 20;                   // probabilities in steps of 0.01
+  p.last_layer.optimistic = true;                 // with them half of the exploration does
   p.units = UnitsKind::robust;                    // missing values written as −999, heavy tails
   p.memory.adaptive = true;                       // what is older than a change is forgotten
   p.memory.capacity = 10'000;                     // bounds the longest training, memory and files
@@ -127,7 +128,7 @@ PiTsConfig released() {
 
 // Regressions on the contexts: particles of a linear model differ by their draws alone, and nothing is trained.
 PiTsConfig linear() {
-  PiTsConfig c = default_settings();
+  PiTsConfig c = exact();
   c.posterior.model.kind = ModelKind::linear;
   c.posterior.flow.kind = FlowKind::ensemble;
   c.posterior.last_layer.posterior_scale = 0.3;  // the better of 0.3 and 1
@@ -164,10 +165,10 @@ PiTsConfig showdown() {
   return {.posterior = showdown_networks(particles, restart)};
 }
 
-// Networks, units and trainings of pi-ts:auto, without its flow and its last layers.
+// Networks, units and trainings of pi-ts:exact, without its flow and its last layers.
 template <int particles>
 PiTsConfig independent() {
-  PiTsConfig c = default_settings();
+  PiTsConfig c = exact();
   c.posterior.particles = particles;
   c.posterior.flow.kind = FlowKind::ensemble;
   c.posterior.last_layer = {};
@@ -220,7 +221,7 @@ PiTsConfig neural_linear_auto() {
 constexpr std::string_view as_run =
     "network and training of the showdown (Riquelme et al. 2018) as it ran: the step size never restarts";
 constexpr std::string_view as_meant = "as the showdown meant them: every training restarts the step size";
-constexpr std::string_view as_default = "networks, units and trainings of pi-ts:auto";
+constexpr std::string_view as_exact = "networks, units and trainings of pi-ts:exact";
 
 }  // namespace
 
@@ -251,26 +252,25 @@ PosteriorConfig showdown_networks(int particles, bool restart) {
 // The first row of an agent is its default.
 const std::vector<PiTsPreset>& pi_ts_presets() {
   static const std::vector<PiTsPreset> table = {
-      {"pi-ts", "auto", "contexts, rewards and noise in units that the data give, last layers exact", default_settings},
-      {"pi-ts", "fast", "auto with fewer particles and less training", fast},
-      {"pi-ts", "adaptive", "for products: a linear model beside five networks, robust units, late rewards, change",
-       adaptive},
+      {"pi-ts", "auto", "five networks beside a linear model, robust units, late rewards, change", default_settings},
+      {"pi-ts", "fast", "auto with fewer and smaller networks and less training", fast},
+      {"pi-ts", "exact", "twenty networks with exact last layers, which forget nothing", exact},
       {"pi-ts", "paper", "Eq. 6 of the paper, likelihood scaled by t/B", paper},
       {"pi-ts", "released", "the authors' released code, which made the paper's table", released},
-      {"lin-ts", "auto", "units, evidence and draws of pi-ts:auto", linear},
+      {"lin-ts", "auto", "units, evidence and draws of pi-ts:exact", linear},
       {"langevin", "lmc", "full-data steps that fall as 1/t", langevin},
       {"neural-linear", "showdown", as_run, [] { return neural_linear(showdown<1>(), 0.25, 6.0, 6.0); }},
       {"neural-linear", "showdown-reset", as_meant, [] { return neural_linear(showdown<1, true>(), 0.25, 6.0, 6.0); }},
-      {"neural-linear", "auto", as_default, neural_linear_auto},
+      {"neural-linear", "auto", as_exact, neural_linear_auto},
       {"neural-greedy", "showdown", as_run, showdown<1>},
       {"neural-greedy", "showdown-reset", as_meant, showdown<1, true>},
       {"ensemble", "showdown", as_run, showdown<20>},
       {"ensemble", "showdown-reset", as_meant, showdown<20, true>},
-      {"ensemble", "auto", as_default, independent<20>},
+      {"ensemble", "auto", as_exact, independent<20>},
       {"ensemble-sampling", "paper", "particles as pi-ts:paper trains them, without its flow", ensemble_sampling},
       {"bootstrap", "showdown", as_run, [] { return kept(showdown<3>()); }},
       {"bootstrap", "showdown-reset", as_meant, [] { return kept(showdown<3, true>()); }},
-      {"bootstrap", "auto", as_default, [] { return kept(independent<20>()); }},
+      {"bootstrap", "auto", as_exact, [] { return kept(independent<20>()); }},
       {"weighted-bootstrap", "showdown", as_run, [] { return weighted(showdown<20>()); }},
       {"weighted-bootstrap", "showdown-reset", as_meant, [] { return weighted(showdown<20, true>()); }},
       {"epsilon-greedy", "showdown", as_run, [] { return epsilon_greedy(showdown<1>()); }},

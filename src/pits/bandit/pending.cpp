@@ -25,7 +25,7 @@ std::optional<DecisionId> PendingDecisions::overdue(std::uint64_t rounds) const 
 
 void PendingDecisions::state(Archive& archive) {
   std::vector<std::pair<DecisionId, PendingDecision>> waiting(waiting_.begin(), waiting_.end());
-  archive(next_id_, waiting);
+  archive.version("PendingDecisions", 1)(next_id_, waiting);
   if (archive.reading()) waiting_ = {waiting.begin(), waiting.end()};
 }
 

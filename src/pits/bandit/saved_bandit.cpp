@@ -21,7 +21,8 @@ void config_state(Archive& archive, Config& config) {
 }
 
 void setup_state(Archive& archive, AgentSetup& setup) {
-  archive(setup.context_size, setup.actions, setup.seed, setup.realization, setup.later_actions);
+  archive.version("AgentSetup", 1)(setup.context_size, setup.actions, setup.seed, setup.realization,
+                                   setup.later_actions);
   const bool candidates = setup.actions == 0 && setup.later_actions == 0;  // the agent says whether it takes them
   if (!candidates && setup.later_actions >= setup.actions)
     throw bad_input("the saved setup has {} actions", setup.actions);
@@ -30,7 +31,7 @@ void setup_state(Archive& archive, AgentSetup& setup) {
 }  // namespace
 
 void Bandit::state(Archive& archive) {
-  archive(pending_, serving_.observed, serving_.retired);
+  archive.version("Bandit", 1)(pending_, serving_.observed, serving_.retired);
   serving_.agent->archive(archive);
 }
 
@@ -42,12 +43,13 @@ std::string Bandit::saved() const {
   setup_state(archive, setup);
   config_state(archive, self.serving_.config);
   self.state(archive);
-  return sealed(kind, archive.bytes());
+  return sealed(kind, archive.with_versions());
 }
 
 Bandit Bandit::from_saved(std::string_view bytes, std::string_view source) {
-  Archive archive(unsealed(kind, bytes, source));
+  const std::string content = unsealed(kind, bytes, source);
   try {
+    Archive archive = Archive::from_versions(content);
     Spec spec;
     archive(spec.name, spec.preset, spec.assignments);
     AgentSetup setup{};

@@ -66,10 +66,10 @@ void ServingPolicy::estimate_propensity(const Query& query, Choice& choice) cons
 }
 
 double ServingPolicy::probabilities(ContextView x, const ActionSet& actions, DecisionId id, std::uint64_t row,
-                                    std::span<float> p) const {
+                                    std::span<float> p, Action* chosen) const {
   std::vector<std::uint8_t> mask;
   const Query query{.x = x, .actions = admitted(actions, mask), .id = id};
-  return agent->propensities(query, static_cast<std::uint32_t>(config.propensity_draws), p, observed + row);
+  return agent->propensities(query, static_cast<std::uint32_t>(config.propensity_draws), p, observed + row, chosen);
 }
 
 }  // namespace pits

@@ -42,6 +42,13 @@ struct ServingPolicy {
   std::uint64_t observed = 0;         // rounds learned that another policy decided
 
   ServingPolicy copy() const { return {agent->clone(), config, retired, observed}; }
+  // Becomes a copy of another state of the same policy.
+  void assign(const ServingPolicy& other) {
+    agent->assign(*other.agent);
+    config = other.config;
+    retired = other.retired;
+    observed = other.observed;
+  }
 
   // Throws unless x, actions and k are valid; rank() does not check them.
   void check(ContextView x, const ActionSet& actions, std::size_t k) const;
@@ -49,9 +56,9 @@ struct ServingPolicy {
   // the address `id`; the choices get the ids id, id + 1, ... Only the first has a propensity.
   std::vector<Choice> rank(ContextView x, const ActionSet& actions, std::size_t k, DecisionId id) const;
   // Of every action, p (K), in decision `id`. Returns the largest standard error; those of different rows are
-  // independent.
-  double probabilities(ContextView x, const ActionSet& actions, DecisionId id, std::uint64_t row,
-                       std::span<float> p) const;
+  // independent. `chosen` gets the action that rank() puts first.
+  double probabilities(ContextView x, const ActionSet& actions, DecisionId id, std::uint64_t row, std::span<float> p,
+                       Action* chosen = nullptr) const;
 
  private:
   ActionSet admitted(const ActionSet& actions, std::vector<std::uint8_t>& mask) const;

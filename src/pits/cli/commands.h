@@ -25,5 +25,6 @@ std::function<int()> add_evaluate(CLI::App& app, const Words& words);
 std::function<int()> add_serve(CLI::App& app);
 std::function<int()> add_key(CLI::App& app);
 std::function<int()> add_bench(CLI::App& app);
+std::function<int()> add_describe(CLI::App& app);
 
 }  // namespace pits::cli

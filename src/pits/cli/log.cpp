@@ -10,7 +10,9 @@
 #include "pits/cli/options.h"
 #include "pits/cli/terminal.h"
 #include "pits/core/io/files.h"
+#include "pits/fleet/lone_lease.h"
 #include "pits/log/audit.h"
+#include "pits/log/erase.h"
 #include "pits/log/event_json.h"
 #include "pits/log/live_bandit.h"
 #include "pits/log/sqlite_store.h"
@@ -24,7 +26,8 @@ using Json = nlohmann::ordered_json;
 using Path = std::filesystem::path;
 
 struct LogOptions {
-  std::string directory;
+  std::string directory;  // or the URL of a database
+  std::string bandit;     // in the database
   std::string file;
   bool json = false;
   std::vector<std::uint64_t> ids;
@@ -35,8 +38,15 @@ struct LogOptions {
   TeachSetup teach;
 };
 
+std::unique_ptr<const Store> opened(const std::string& log, const std::string& bandit) {
+  if (!is_postgres_url(log)) return std::make_unique<SqliteStore>(log, Access::read);
+  if (bandit.empty()) throw bad_usage("say which bandit of the database: --bandit NAME");
+  return read_log(log, bandit);
+}
+
 int export_events(const LogOptions& options) {
-  const SqliteStore store(options.directory, Access::read);
+  const auto log = opened(options.directory, options.bandit);
+  const Store& store = *log;
   for_each_event(store, [](EventNumber number, const GroupTime& time, const Event& event) {
     fmt::print("{}\n", to_json({.number = number, .time = time, .event = event}));
   });
@@ -101,7 +111,8 @@ TeachSetup teach_setup(const LogOptions& options) {
 
 int teach(const LogOptions& options) {
   const TeachSetup setup = teach_setup(options);
-  const SqliteStore old(options.old, Access::read);
+  const auto old_log = opened(options.old, options.bandit);
+  const Store& old = *old_log;
   Teaching done;
   make_log(options.directory, [&](Store& store) { done = pits::teach(store, old, setup); });
   if (options.json) {
@@ -116,7 +127,8 @@ int teach(const LogOptions& options) {
 }
 
 int check(const LogOptions& options) {
-  const SqliteStore store(options.directory, Access::read);
+  const auto opened_log = opened(options.directory, options.bandit);
+  const Store& store = *opened_log;
   const LogSummary log = check_log(store);
   if (options.json) {
     const Json json = {{"events", log.events},     {"decisions", log.decisions},
@@ -134,7 +146,8 @@ int check(const LogOptions& options) {
 }
 
 int verify(const LogOptions& options) {
-  const SqliteStore store(options.directory, Access::read);
+  const auto log = opened(options.directory, options.bandit);
+  const Store& store = *log;
   const Verification found = verify_log(store);
   if (options.json) {
     const Json json = {{"same", found.same},
@@ -153,16 +166,26 @@ int verify(const LogOptions& options) {
 
 int erase(const LogOptions& options) {
   if (options.ids.empty() && !options.older_than) throw bad_usage("say which: --ids or --older-than");
-  // All that is learned goes into a snapshot first.
-  if (!std::filesystem::exists(Path(options.directory) / "events.db")) {
+  if (is_postgres_url(options.directory) && options.bandit.empty()) {
+    throw bad_usage("say which bandit of the database: --bandit NAME");
+  }
+  std::optional<LoneLease> lease;
+  if (is_postgres_url(options.directory)) {
+    lease.emplace(options.directory, options.bandit);
+  } else if (!std::filesystem::exists(Path(options.directory) / "events.db")) {
     throw bad_input("'{}' holds no log: there is no events.db", options.directory);
   }
-  { LiveBandit(std::make_unique<SqliteStore>(options.directory)).catch_up(); }
-  SqliteStore store(options.directory);
+  const auto open_to_write = [&]() -> std::unique_ptr<Store> {
+    if (lease) return lease->store();
+    return std::make_unique<SqliteStore>(options.directory);
+  };
+  // All that is learned goes into a snapshot first.
+  { LiveBandit(open_to_write()).catch_up(); }
+  const auto store = open_to_write();
   const std::set<DecisionId> ids(options.ids.begin(), options.ids.end());
   constexpr Microseconds day = 86'400'000'000;
   const Microseconds before = options.older_than ? system_clock().utc() - *options.older_than * day : 0;
-  const std::uint64_t erased = erase_contexts(store, options.reason, [&](DecisionId id, const GroupTime& time) {
+  const std::uint64_t erased = erase_contexts(*store, options.reason, [&](DecisionId id, const GroupTime& time) {
     return ids.contains(id) || (options.older_than && time.utc < before);
   });
   fmt::print("{} contexts erased\n", erased);
@@ -179,6 +202,8 @@ CLI::App* add_command(CLI::App& log, const std::string& name, const std::string&
                       const std::string& example) {
   auto* command = log.add_subcommand(name, text);
   add_text(*command, "DIR", options.directory, "directory of the log")->required();
+  if (name != "import")
+    add_text(*command, "--bandit", options.bandit, "where DIR is a postgresql:// URL: which of its bandits");
   command->footer("Example:\n  pits log " + example);
   return command;
 }

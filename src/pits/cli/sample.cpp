@@ -17,7 +17,7 @@ struct SampleOptions {
   std::string target, flow;
   std::optional<std::int64_t> particles, iterations, seed;
   std::vector<std::string> set;
-  std::string out;
+  std::string out, animation;
   bool json = false;
 };
 
@@ -50,10 +50,15 @@ int sample(const SampleOptions& options, const Words& words) {
       options.out.empty() ? fmt::format("pits-sample-{}-{}.html", config.target, format_value(config.flow.kind))
                           : options.out;
   check_writable(page);
+  if (!options.animation.empty()) check_writable(options.animation);
   const SampleResult result = run_sampling(config);
   write_file_atomically(page, sample_page(config, result, shell_line(words)));
   fmt::print("{}", options.json ? sample_json_lines(config, result) : sample_table(config, result));
   announce("Page", page, options.json);
+  if (!options.animation.empty()) {
+    write_file_atomically(options.animation, sample_animation(config, result));
+    announce("Animation", options.animation, options.json);
+  }
   return 0;
 }
 
@@ -70,6 +75,8 @@ std::function<int()> add_sample(CLI::App& app, const Words& words) {
   command->add_option("--set", options->set, "field=value of the flow or the optimiser; repeat for more")
       ->allow_extra_args(false);
   add_text(*command, "--out", options->out, "page to write (default pits-sample-TARGET-FLOW.html)");
+  add_text(*command, "--animation", options->animation,
+           "SVG to write in which the particles move, at most 60 frames: steps are record_every apart");
   command->add_flag("--json", options->json, "one JSON object per line on stdout instead of the table");
   command->footer("Example:\n  pits sample --target banana --flow blob --particles 100");
   return [options, words] { return sample(*options, words); };

@@ -1,5 +1,6 @@
 // pits serve: the decision service. pits key: keys for its callers.
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,6 +23,8 @@ struct ServeOptions {
   HttpConfig http;
   std::string store, decisions = "token", keys;
   int drain = 10;  // seconds
+  FleetConfig fleet;
+  bool follows = false;  // in a fleet: never learns
 };
 
 constexpr std::size_t other_files = 64;  // besides connections
@@ -53,6 +56,9 @@ void check(const ServeOptions& options) {
   if (options.http.certificate.empty() != options.http.private_key.empty()) {
     throw bad_usage("--tls-cert and --tls-key belong together");
   }
+  if (!(options.fleet.lease >= 0.2) || !(options.fleet.model_age >= 0.01)) {
+    throw bad_usage("--lease is at least 0.2 s and --model-age at least 0.01 s");
+  }
   if (options.keys.empty() && !is_local(options.http)) {
     throw bad_usage("{} can be reached from other machines: --keys FILE is needed (`pits key` makes keys)",
                     options.http.sockets.empty() ? options.http.listen : "the socket that was handed over");
@@ -62,6 +68,13 @@ void check(const ServeOptions& options) {
 std::string_view scheme(const HttpConfig& http) {
   if (http.listen.starts_with("unix:") && http.sockets.empty()) return "";
   return http.certificate.empty() ? "http://" : "https://";
+}
+
+// Memory is kept for the next who need it. Where it goes back to the system and comes again, with every model that is
+// replaced, all threads are interrupted, and those that decide are late.
+void keep_memory() {
+  mallopt(M_MMAP_THRESHOLD, 8 << 20);
+  mallopt(M_TRIM_THRESHOLD, 32 << 20);
 }
 
 // Signals come to the one thread that waits for them.
@@ -119,17 +132,23 @@ int serve(ServeOptions& options) {
   options.http.sockets = handed_sockets();
   check(options);
   allow_connections(options.http);
-  options.service = {.store = options.store,
-                     .durable_decisions = options.decisions == "durable",
-                     .keys = options.keys,
-                     .report = [](const std::string& line) { note("pits: {}\n", line); }};
+  options.service.store = options.store;
+  options.service.durable_decisions = options.decisions == "durable";
+  options.service.keys = options.keys;
+  options.service.report = [](const std::string& line) { note("pits: {}\n", line); };
+  keep_memory();
   umask(077);                // logs hold contexts
   const Signals signals;     // before there are threads
   signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
-  const DirectoryLock lock([&] {
+  std::optional<DirectoryLock> lock;
+  if (is_postgres_url(options.store)) {
+    options.fleet.url = options.store;
+    options.fleet.learns = !options.follows;
+    options.service.fleet = options.fleet;
+  } else {
     create_directories_or_throw(options.store);
-    return options.store;
-  }());
+    lock.emplace(options.store);
+  }
   std::optional<std::jthread> second;  // waits for the signal that ends at once
   Service service(options.service);
   {
@@ -137,7 +156,8 @@ int serve(ServeOptions& options) {
       service.handle(request, std::move(answerer));
     });
     service.watch(server);
-    note("pits: serving {} at {}{}\n", options.store, scheme(options.http), server.address());
+    note("pits: serving {} at {}{}\n", lock ? options.store : without_password(options.store), scheme(options.http),
+         server.address());
     serve_until_signal(service, server, signals);
     notify_supervisor("STOPPING=1");
     note("pits: stopping; a second signal ends at once\n");
@@ -191,7 +211,8 @@ int make_key(const KeyOptions& options) {
 std::function<int()> add_serve(CLI::App& app) {
   auto* command = app.add_subcommand("serve", "The decision service: decide, reward and learn over HTTP");
   auto options = std::make_shared<ServeOptions>();
-  add_text(*command, "--store", options->store, "directory of the bandits' logs; made where it is not there")
+  add_text(*command, "--store", options->store,
+           "directory of the bandits' logs, made where it is not there; or postgresql://..., which a fleet shares")
       ->required();
   add_text(*command, "--listen", options->http.listen, "ADDRESS:PORT or unix:PATH; default: " + options->http.listen);
   add_whole(*command, "--threads", options->http.threads, "that answer requests; default: 1");
@@ -202,6 +223,14 @@ std::function<int()> add_serve(CLI::App& app) {
   add_text(*command, "--tls-key", options->http.private_key, "its private key, PEM");
   add_whole(*command, "--connections", options->http.most_connections, "at most; default: 4096");
   add_whole(*command, "--drain", options->drain, "seconds that requests in flight have after SIGTERM; default: 10");
+  add_text(*command, "--name", options->fleet.name, "fleet: name of this server, for people");
+  command->add_option("--lease", options->fleet.lease,
+                      "fleet: seconds after which a server that is frozen has lost its leases; default: 2");
+  command->add_option("--model-age", options->fleet.model_age,
+                      "fleet: seconds after which other servers get what was learned; default: 0.5");
+  command->add_option("--oldest-model", options->service.oldest_model,
+                      "fleet: seconds of age of a policy with which the service is not ready; default: 60");
+  command->add_flag("--follow", options->follows, "fleet: this server decides and takes rewards, but does not learn");
   command->footer("Example:\n  pits serve --store shop.db");
   return [options] { return serve(*options); };
 }

@@ -17,7 +17,7 @@ bool wide(const Settings& s) { return s.trains() && !narrow(s); }
 bool many(const Settings& s) { return s.trains() && !few(s); }
 
 // What is known of the rewards' scale is needed by exact last layers too.
-bool has_units(const Settings& s) { return s.standardised || s.last_layer.exact(); }
+bool has_units(const Settings& s) { return s.units != UnitsKind::raw || s.last_layer.exact(); }
 
 bool has_first(const Settings& s) { return s.optimizer.rule == Rule::adam; }
 bool has_second(const Settings& s) { return s.optimizer.rule != Rule::sgd && s.optimizer.rule != Rule::sign; }
@@ -60,11 +60,13 @@ void fill(DeviceArray<T>& array, T value) {
 std::size_t GpuGroup::bytes(const Settings& s, std::size_t G, std::size_t T) {
   const Counts c = counts(s, G, T);
   const std::size_t clouds = 2 + (has_transport(s.flow) ? 1 : 0) + (has_first(s) ? 1 : 0) + (has_second(s) ? 1 : 0);
-  std::size_t total = 4 * (2 * c.rounds + c.contexts + c.rewards + clouds * c.cloud + c.partial + c.weights + 3 * G);
+  std::size_t total = G * sizeof(TrainingState) +
+                      4 * (2 * c.rounds + c.contexts + c.rewards + clouds * c.cloud + c.partial + c.weights + 3 * G);
   total += 2 * c.half_contexts + 4 * c.scales;
   total += s.steps.size() * sizeof(StepFactors<float>) + s.parameters.size() * sizeof(ParameterLayout);
   if (has_units(s)) total += GpuUnits::bytes(s, G, T);
-  if (s.last_layer.exact()) total += GpuLastLayers::bytes(s, G, T);
+  if (s.has_exact_layers()) total += GpuLastLayers::bytes(s, G, T);
+  if (s.is_mixture()) total += GpuMixture::bytes(s, G, T);
   if (wide(s)) total += WideScore::bytes(s, static_cast<int>(G), most_observations(s, T));
   if (many(s)) total += ManyFlow::bytes(s);
   return total;
@@ -76,7 +78,7 @@ GpuGroup::GpuGroup(const Settings& settings, std::span<const std::uint32_t> real
       rounds_(static_cast<int>(rounds)),
       realization_(std::vector<std::uint32_t>(realizations.begin(), realizations.end())),
       diverged_(realizations.size()),
-      training_(1),
+      training_(realizations.size()),
       steps_(settings.steps),
       arrived_(realizations.size()) {
   const Settings& s = settings_;
@@ -110,7 +112,8 @@ GpuGroup::GpuGroup(const Settings& settings, std::span<const std::uint32_t> real
     fill(second_, static_cast<float>(s.optimizer.first_square));
   }
   if (has_units(s)) units_.emplace(s, realizations_, rounds_);
-  if (s.last_layer.exact()) last_layers_.emplace(s, realizations_, rounds_);
+  if (s.has_exact_layers()) last_layers_.emplace(s, realizations_, rounds_);
+  if (s.is_mixture()) mixture_.emplace(s, realizations_, rounds_, training_.data());
   if (wide(s)) wide_.emplace(s, realizations_, most_observations(s, rounds));
   if (many(s)) many_.emplace(s);
   if (wide(s) || many(s)) blas_.emplace(s.precision);
@@ -133,10 +136,12 @@ GroupView GpuGroup::group_view() const {
           .noise_precision = s.noise_precision,
           .noise_centre = s.noise_centre,
           .noise_prior = s.noise_prior,
-          .noise_precisions = s.last_layer.config.train_noise ? last_layers_->noise_precisions() : nullptr,
+          .noise_precisions = !s.last_layer.config.train_noise ? nullptr
+                              : mixture_                       ? mixture_->noise_precisions()
+                                                               : last_layers_->noise_precisions(),
           .seed = s.seed,
           .realization = realization_.data(),
-          .contexts = s.standardised ? units_->contexts().data() : contexts_.data(),
+          .contexts = s.units != UnitsKind::raw ? units_->contexts().data() : contexts_.data(),
           .half_contexts = half_contexts_.data(),
           .context_scale = context_scale_.data(),
           .rewards = rewards_.data(),
@@ -169,11 +174,16 @@ void GpuGroup::use_blas(cudaStream_t stream) {
   if (blas_) blas_->use(stream);
 }
 
-void GpuGroup::refresh(std::size_t seen, std::size_t upto, cudaStream_t stream) {
-  if (units_) units_->refresh(group_, contexts_.data(), static_cast<int>(seen), static_cast<int>(upto), stream);
-  if (half_contexts_.size() == 0 || (settings_.standardised && seen == 0)) return;
-  const int rounds = settings_.standardised ? static_cast<int>(seen) : rounds_;
-  scale_contexts(group_, rounds, half_contexts_.data(), context_scale_.data(), stream);
+void GpuGroup::take_contexts(cudaStream_t stream) {
+  if (units_) units_->start(group_, contexts_.data(), stream);
+  if (half_contexts_.size() == 0 || settings_.units != UnitsKind::raw) return;
+  scale_contexts(group_, rounds_, half_contexts_.data(), context_scale_.data(), stream);
+}
+
+void GpuGroup::refresh(std::size_t upto, cudaStream_t stream) {
+  if (units_) units_->refresh(group_, contexts_.data(), static_cast<int>(upto), stream);
+  if (half_contexts_.size() == 0 || settings_.units == UnitsKind::raw) return;
+  scale_contexts(group_, 0, half_contexts_.data(), context_scale_.data(), stream);
 }
 
 void GpuGroup::start_transport() {

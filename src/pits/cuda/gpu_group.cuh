@@ -10,6 +10,7 @@
 #include "pits/cuda/flow/flow_many.cuh"
 #include "pits/cuda/last_layer/gpu_units.cuh"
 #include "pits/cuda/last_layer/last_layers.cuh"
+#include "pits/cuda/mixture/gpu_mixture.cuh"
 #include "pits/cuda/score/score_wide.cuh"
 
 namespace pits::cuda {
@@ -35,12 +36,14 @@ class GpuGroup {
   const DeviceArray<float>& rewards_received() const { return rewards_received_; }
   const GpuUnits* units() const { return units_ ? &*units_ : nullptr; }
   GpuLastLayers* last_layers() { return last_layers_ ? &*last_layers_ : nullptr; }
+  GpuMixture* mixture() { return mixture_ ? &*mixture_ : nullptr; }
   DeviceArray<std::int32_t>& actions_taken() { return actions_taken_; }
   const DeviceArray<std::int32_t>& diverged() const { return diverged_; }
   void use_blas(cudaStream_t stream);
-  // Before a training on the first `seen` observations: units are refreshed, for contexts of rounds before `upto` too,
-  // and products get their contexts. Needed again after contexts were written.
-  void refresh(std::size_t seen, std::size_t upto, cudaStream_t stream);
+  // After contexts were written: they are there in the units of now, and for products.
+  void take_contexts(cudaStream_t stream);
+  // Before a training: units are refreshed, for contexts of rounds before `upto` too.
+  void refresh(std::size_t upto, cudaStream_t stream);
   // θ′ begins where θ does.
   void start_transport();
 
@@ -61,6 +64,7 @@ class GpuGroup {
   DeviceArray<std::uint32_t> arrived_;
   std::optional<GpuUnits> units_;
   std::optional<GpuLastLayers> last_layers_;
+  std::optional<GpuMixture> mixture_;
   std::optional<Blas> blas_;
   std::optional<WideScore> wide_;
   std::optional<ManyFlow> many_;

@@ -42,11 +42,39 @@ LastLayerSettings last_layer_settings(const LastLayerConfig& c, const Network& n
   if (c.kind == LastLayerKind::trained) return {};
   LastLayerSettings s{
       .config = c, .units = static_cast<int>(network.features()), .inputs = inputs_are_features(c, network)};
-  for (const CoefficientGroup& g : coefficient_groups(c, network)) {
+  const bool mixture = c.kind == LastLayerKind::mixture;
+  for (const CoefficientGroup& g : mixture ? network_groups(c, network) : coefficient_groups(c, network)) {
     s.group[s.groups++] = g;
     s.features += static_cast<int>(g.count);
   }
   return s;
+}
+
+// The linear model of a mixture, on contexts of d numbers in units.
+LastLayerSettings linear_settings(const LastLayerConfig& c, std::size_t d) {
+  LastLayerSettings s{.config = c, .units = static_cast<int>(d)};
+  for (const CoefficientGroup& g : linear_groups(d)) {
+    s.group[s.groups++] = g;
+    s.features += static_cast<int>(g.count);
+  }
+  return s;
+}
+
+MixtureSettings mixture_settings(const PosteriorConfig& c, const Network& network, std::uint64_t rounds) {
+  MixtureSettings s{.linear = linear_settings(c.last_layer, network.inputs()), .adaptive = c.memory.adaptive};
+  for (std::uint64_t t = 0; t <= rounds; ++t) {
+    s.intervals.push_back(static_cast<std::uint32_t>(c.training.interval(t, c.memory)));
+  }
+  return s;
+}
+
+// The most trainings of a realization that forgets: those that are due, and those after a change, which so many
+// observations must have shown.
+std::size_t most_trainings(const MixtureSettings& s, std::size_t rounds) {
+  using C = ForgettingConstants;
+  const std::size_t least = *std::ranges::min_element(s.intervals);
+  return rounds / std::max<std::size_t>(1, least) +
+         static_cast<std::size_t>(static_cast<double>(rounds) * C::largest_gain / C::margin) + 1;
 }
 
 NetworkLayout network_layout(const ModelConfig& c, const RewardModel& model) {
@@ -116,6 +144,25 @@ class Parameters {
 
 }  // namespace
 
+namespace {
+
+std::string why_not_exact(const PosteriorConfig& c, const AgentSetup& setup) {
+  if (c.last_layer.draws != HeadDraws::held) return "draws=per-decision";
+  if (!c.last_layer.evidence || !c.last_layer.intercept) return "exact last layers without evidence or intercept";
+  const Standardiser units(c.units, setup.context_size);
+  const RewardModel model(c.model, units.size(), setup.actions);
+  const int features = last_layer_settings(c.last_layer, model.network()).features,
+            linear = c.last_layer.kind == LastLayerKind::mixture ? static_cast<int>(units.size()) + 1 : 0,
+            widest = std::max(features, linear);
+  if (widest > most_features || largest_tile(network_layout(c.model, model), widest) == 0) {
+    return fmt::format("exact last layers with {} features, or on layers this wide (at most {} features)", widest,
+                       most_features);
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string why_not_on_gpu(const PiTsConfig& config, const AgentSetup& setup) {
   const PosteriorConfig& c = config.posterior;
   const FlowKind kind = c.flow.kind;
@@ -134,25 +181,19 @@ std::string why_not_on_gpu(const PiTsConfig& config, const AgentSetup& setup) {
   if (c.model.heads > 1) return "several heads";
   if (c.optimizer.clip > 0.0) return "clip above 0";
   if (c.model.hidden.size() + 1 > most_layers) return fmt::format("more than {} hidden layers", most_layers - 1);
-  if (c.last_layer.kind == LastLayerKind::mixture) return "last_layer=mixture";
-  if (c.units == UnitsKind::robust) return "units=robust";
-  if (config.exploration.cold_start == ColdStart::uniform) return "cold_start=uniform";
-  if (c.last_layer.kind == LastLayerKind::exact) {
-    if (c.last_layer.draws != HeadDraws::held) return "draws=per-decision";
-    if (!c.last_layer.evidence || !c.last_layer.intercept) return "exact last layers without evidence or intercept";
-    const RewardModel model(c.model, setup.context_size, setup.actions);
-    const int features = last_layer_settings(c.last_layer, model.network()).features;
-    if (features > most_features || largest_tile(network_layout(c.model, model), features) == 0) {
-      return fmt::format("exact last layers with {} features, or on layers this wide (at most {} features)", features,
-                         most_features);
-    }
+  const bool mixture = c.last_layer.kind == LastLayerKind::mixture;
+  if (c.units == UnitsKind::robust && !mixture) return "units=robust without last_layer=mixture";
+  if (config.exploration.cold_start == ColdStart::uniform && !mixture) {
+    return "cold_start=uniform without last_layer=mixture";
   }
-  return {};
+  if (mixture && c.batch == 0) return "last_layer=mixture with batch=0";
+  return c.last_layer.kind == LastLayerKind::trained ? std::string{} : why_not_exact(c, setup);
 }
 
 Settings gpu_settings(const PiTsConfig& config, const AgentSetup& setup, std::size_t rounds, GpuPrecision precision) {
   const PosteriorConfig& c = config.posterior;
-  const RewardModel model(c.model, setup.context_size, setup.actions);
+  const Standardiser units(c.units, setup.context_size);
+  const RewardModel model(c.model, units.size(), setup.actions);
   Settings s;
   s.network = network_layout(c.model, model);
   if (s.network.stride > std::numeric_limits<int>::max()) {
@@ -164,7 +205,8 @@ Settings gpu_settings(const PiTsConfig& config, const AgentSetup& setup, std::si
   s.draws_per_particle = parameters.draws;
   s.uniform_init = c.model.init == Init::uniform;
   s.particles = c.particles;
-  s.context_size = static_cast<int>(setup.context_size);
+  s.raw_context_size = static_cast<int>(setup.context_size);
+  s.context_size = static_cast<int>(units.size());
   s.actions = static_cast<int>(setup.actions);
   s.batch = c.batch;
   s.capacity = c.memory.capacity;
@@ -175,10 +217,15 @@ Settings gpu_settings(const PiTsConfig& config, const AgentSetup& setup, std::si
   s.flow = c.flow;
   if (c.particles == 1) s.flow.kind = FlowKind::ensemble;
   s.optimizer = c.optimizer;
-  s.standardised = c.units == UnitsKind::standardised;
+  s.units = c.units;
   s.last_layer = last_layer_settings(c.last_layer, model.network());
-  s.trainings = trainings(config, rounds);
-  s.steps = steps(config, s.trainings.size());
+  if (s.is_mixture()) {
+    s.mixture = mixture_settings(c, model.network(), rounds);
+  } else {
+    s.trainings = trainings(config, rounds);
+  }
+  s.steps = steps(config, s.is_mixture() ? most_trainings(s.mixture, rounds) : s.trainings.size());
+  s.cold_start = config.exploration.cold_start;
   s.initial_pulls = config.exploration.initial_pulls;
   s.train_steps = training_steps(config.posterior);
   s.floor = config.exploration.floor;

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 
 #include "pits/cuda/device/stream.cuh"
 #include "pits/cuda/gpu_group.cuh"
 #include "pits/cuda/rounds.cuh"
+#include "pits/cuda/training_graphs.cuh"
 
 namespace pits::cuda {
 namespace {
-
-constexpr int most_steps_of_a_graph = 100;
-
-__global__ void begin_training(TrainingState* state, TrainingState now) { *state = now; }
 
 __global__ void gather_rewards(GroupView group) {
   const std::size_t round = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
@@ -21,21 +17,14 @@ __global__ void gather_rewards(GroupView group) {
   take_reward(group, static_cast<int>(round / group.rounds), round, group.actions_taken[round]);
 }
 
-// `steps` training steps with minibatches of `batch`, captured once.
-struct Recording {
-  int steps, batch;
-  bool operator<(const Recording& o) const { return steps != o.steps ? steps < o.steps : batch < o.batch; }
-};
-
 }  // namespace
 
 struct Lockstep::State {
   GpuGroup group;
-  GpuStream main, beside;
-  std::map<Recording, cudaGraphExec_t> graphs;
+  GpuStream main;
+  TrainingGraphs graphs;
   std::size_t next_round = 0, next_training = 0;
   std::atomic<bool> contexts_changed = false;
-  std::uint32_t steps_done = 0;
 
   State(const Settings& settings, std::span<const std::uint32_t> realizations, std::size_t rounds)
       : group(settings, realizations, rounds) {
@@ -45,38 +34,8 @@ struct Lockstep::State {
     main.wait();
     group.start_transport();
     if (group.last_layers() != nullptr) group.last_layers()->start(group.view(), main.handle);
+    if (group.mixture() != nullptr) group.mixture()->start(group.view(), main.handle);
     wait_for_gpu();
-  }
-  ~State() {
-    for (const auto& [recording, graph] : graphs) cudaGraphExecDestroy(graph);
-  }
-
-  cudaGraphExec_t graph(const Recording& recording) {
-    const auto found = graphs.find(recording);
-    if (found != graphs.end()) return found->second;
-    if (graphs.size() > 4) {  // minibatches that grow with the rounds: the old ones do not come back
-      for (const auto& [old, exec] : graphs) cudaGraphExecDestroy(exec);
-      graphs.clear();
-    }
-    const GpuEvent fork, join;
-    group.use_blas(main.handle);
-    check(cudaStreamBeginCapture(main.handle, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    cudaGraph_t captured = nullptr;
-    try {
-      for (int i = 0; i < recording.steps; ++i) {
-        group.train_step(i, recording.batch, main.handle, beside.handle, fork.handle, join.handle);
-      }
-    } catch (...) {
-      cudaStreamEndCapture(main.handle, &captured);
-      cudaGraphDestroy(captured);
-      throw;
-    }
-    check(cudaStreamEndCapture(main.handle, &captured), "cudaStreamEndCapture");
-    cudaGraphExec_t exec = nullptr;
-    const cudaError_t made = cudaGraphInstantiate(&exec, captured, 0);
-    cudaGraphDestroy(captured);
-    check(made, "cudaGraphInstantiate");
-    return graphs[recording] = exec;
   }
 
   // The round up to which decisions are made before the next training, or before the one `later` trainings after it.
@@ -87,14 +46,27 @@ struct Lockstep::State {
   }
 
   // Contexts that came with set_rounds() are on the GPU for all streams.
-  void refresh(std::size_t seen, std::size_t until) {
-    const bool changed = contexts_changed.exchange(false);
-    if (changed) wait_for_gpu();
-    if (changed || group.units() != nullptr) group.refresh(seen, until, main.handle);
+  void take_contexts() {
+    if (!contexts_changed.exchange(false)) return;
+    wait_for_gpu();
+    group.take_contexts(main.handle);
   }
 
-  void fit(std::size_t seen) {
-    if (group.last_layers() != nullptr) group.last_layers()->fit(group.view(), static_cast<int>(seen), main.handle);
+  // All realizations are to train on `seen` observations; units are refreshed, for rounds before `until`.
+  void begin(std::size_t seen, std::size_t until) {
+    take_contexts();
+    begin_training(group, seen, main.handle);
+    if (seen > 0) group.refresh(until, main.handle);
+  }
+
+  void fit() {
+    if (group.last_layers() != nullptr) group.last_layers()->fit(group.view(), main.handle);
+    if (group.mixture() != nullptr) group.mixture()->fit(group.view(), main.handle);
+  }
+
+  DecisionSettings choice() const {
+    const Settings& s = group.settings();
+    return {s.initial_pulls, s.floor, s.floor_decay, s.cold_start};
   }
 
   // The rewards of all rounds, whose actions are known.
@@ -105,28 +77,51 @@ struct Lockstep::State {
   }
 
   void play(std::size_t first, std::size_t last, bool training_follows) {
-    const Settings& s = group.settings();
-    const DecisionSettings choice{s.initial_pulls, s.floor, s.floor_decay};
     const auto from = static_cast<int>(first), to = static_cast<int>(last);
     if (group.last_layers() != nullptr) {
-      group.last_layers()->play(group.view(), choice, from, to, training_follows, main.handle);
+      group.last_layers()->play(group.view(), choice(), from, to, training_follows, main.handle);
     } else {
-      play_rounds(group.view(), choice, from, to, main.handle);
+      play_rounds(group.view(), choice(), from, to, main.handle);
     }
   }
 
   void move(int steps, std::size_t seen) {
     if (!group.settings().trains()) return;
-    const int batch = group.batch_after(seen);
-    while (steps > 0) {
-      const int now = std::min(steps, most_steps_of_a_graph);
-      const cudaGraphExec_t exec = graph({now, batch});
-      begin_training<<<1, 1, 0, main.handle>>>(group.training().data(), {steps_done, static_cast<std::uint32_t>(seen)});
-      check(cudaGetLastError(), "begin_training");
-      check(cudaGraphLaunch(exec, main.handle), "cudaGraphLaunch");
-      steps_done += static_cast<std::uint32_t>(now);
-      steps -= now;
+    graphs.run(steps, group.batch_after(seen), group, main);
+  }
+
+  // Plays until a realization of a mixture trains, or to the end. Returns the round after.
+  std::size_t advance_mixture() {
+    GpuMixture& mixture = *group.mixture();
+    const int T = group.view().rounds;
+    take_contexts();
+    const int last = mixture.play(group.view(), choice(), static_cast<int>(next_round), T, main);
+    if (mixture.trains()) {
+      mixture.find_noise(group.view(), main.handle);
+      group.refresh(static_cast<std::size_t>(T), main.handle);
+      mixture.use_noise(group.view(), main.handle);
+      move(group.settings().train_steps, static_cast<std::size_t>(last));
+      fit();
     }
+    return static_cast<std::size_t>(last);
+  }
+
+  // Plays until all realizations train, or to the end. Returns the round after.
+  std::size_t advance_together() {
+    const Settings& s = group.settings();
+    const std::size_t last = upto();
+    take_contexts();
+    const bool trains = next_training < s.trainings.size() && s.trainings[next_training] == last;
+    play(next_round, last, trains);
+    if (!trains) return last;
+    GpuLastLayers* layers = group.last_layers();
+    if (layers != nullptr) layers->find_noise(group.view(), main.handle);
+    begin(last, upto(1));
+    if (layers != nullptr) layers->use_noise(group.view(), main.handle);
+    move(s.train_steps, last);
+    fit();
+    ++next_training;
+    return last;
   }
 
   std::vector<float> in_cpu_order(const std::vector<float>& on_gpu) const {
@@ -152,11 +147,12 @@ Lockstep::~Lockstep() = default;
 
 void Lockstep::set_rounds(std::size_t g, std::span<const float> contexts, std::span<const float> rewards) {
   const GroupView& view = state_->group.view();
-  const std::size_t T = view.rounds, d = view.context_size, stride = view.context_stride;
+  const std::size_t T = view.rounds, d = static_cast<std::size_t>(state_->group.settings().raw_context_size),
+                    stride = view.context_stride;
   std::vector<float> rows(T * stride);
   for (std::size_t t = 0; t < T; ++t) {
     std::copy_n(contexts.data() + t * d, d, rows.data() + t * stride);
-    rows[t * stride + d] = 1.0F;
+    rows[t * stride + static_cast<std::size_t>(view.context_size)] = 1.0F;
   }
   state_->group.contexts().write(rows.data(), rows.size(), g * rows.size());
   state_->group.rewards().write(rewards.data(), rewards.size(), g * rewards.size());
@@ -165,24 +161,11 @@ void Lockstep::set_rounds(std::size_t g, std::span<const float> contexts, std::s
 
 std::size_t Lockstep::advance() {
   State& c = *state_;
-  const Settings& s = c.group.settings();
-  const std::size_t first = c.next_round, last = c.upto();
-  if (first == last) return 0;
-  if (c.contexts_changed) c.refresh(first, last);
-  const bool trains = c.next_training < s.trainings.size() && s.trainings[c.next_training] == last;
-  c.play(first, last, trains);
-  if (trains) {
-    GpuLastLayers* layers = c.group.last_layers();
-    if (layers != nullptr) layers->find_noise(c.group.view(), c.main.handle);
-    c.refresh(last, c.upto(1));
-    if (layers != nullptr) layers->use_noise(c.group.view(), c.main.handle);
-    c.move(s.train_steps, last);
-    c.fit(last);
-    ++c.next_training;
-  }
+  const std::size_t first = c.next_round;
+  if (first == static_cast<std::size_t>(c.group.view().rounds)) return 0;
+  c.next_round = c.group.mixture() != nullptr ? c.advance_mixture() : c.advance_together();
   c.main.wait();
-  c.next_round = last;
-  return last - first;
+  return c.next_round - first;
 }
 
 std::vector<std::int32_t> Lockstep::diverged() const { return state_->group.diverged().to_host(); }
@@ -209,14 +192,14 @@ void Lockstep::set_history(std::span<const std::int32_t> actions) {
 }
 
 void Lockstep::train(int steps, std::size_t seen) {
-  state_->refresh(seen, static_cast<std::size_t>(state_->group.view().rounds));
+  state_->begin(seen, static_cast<std::size_t>(state_->group.view().rounds));
   state_->move(steps, seen);
   state_->main.wait();
 }
 
 void Lockstep::fit(std::size_t seen) {
-  state_->refresh(seen, static_cast<std::size_t>(state_->group.view().rounds));
-  state_->fit(seen);
+  state_->begin(seen, static_cast<std::size_t>(state_->group.view().rounds));
+  state_->fit();
   state_->main.wait();
 }
 
@@ -245,8 +228,20 @@ LastLayerNumbers Lockstep::last_layers() const {
   return {layers.means(), layers.deviations(), layers.precisions(), layers.totals()};
 }
 
+MixtureNumbers Lockstep::mixture() const {
+  const GpuMixture& mixture = *state_->group.mixture();
+  MixtureNumbers n{.mean = mixture.means()};
+  for (const MixtureState& s : mixture.states()) n.linear_weight.push_back(s.linear_weight);
+  for (const TrainingState& t : state_->group.training().to_host()) {
+    n.trainings.push_back(t.trainings);
+    n.forgotten.push_back(t.forgotten);
+  }
+  return n;
+}
+
 std::vector<std::int32_t> Lockstep::singular() const {
   const GpuLastLayers* layers = state_->group.last_layers();
+  if (state_->group.mixture() != nullptr) return state_->group.mixture()->singular();
   return layers == nullptr ? std::vector<std::int32_t>{} : layers->singular();
 }
 
@@ -264,14 +259,14 @@ double Lockstep::timed(const Work& work) {
 }
 
 double Lockstep::time_training(int steps, std::size_t seen) {
-  state_->refresh(seen, static_cast<std::size_t>(state_->group.view().rounds));
+  state_->begin(seen, static_cast<std::size_t>(state_->group.view().rounds));
   return timed([&] { state_->move(steps, seen); });
 }
 
 double Lockstep::time_fit(std::size_t seen) {
   return timed([&] {
-    state_->refresh(seen, static_cast<std::size_t>(state_->group.view().rounds));
-    state_->fit(seen);
+    state_->begin(seen, static_cast<std::size_t>(state_->group.view().rounds));
+    state_->fit();
   });
 }
 

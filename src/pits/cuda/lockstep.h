@@ -2,7 +2,7 @@
 //
 // Rounds do not depend on the actions, so all of them are uploaded at once. Then the GPU alone decides, gathers
 // rewards, samples minibatches and moves the particles. The host launches one graph per training, and, with exact last
-// layers, two kernels per round.
+// layers, two kernels per round. A mixture (three) says after every round whether a realization trains.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "pits/cuda/last_layer/regression.h"
-#include "pits/cuda/last_layer/units.h"
+#include "pits/cuda/last_layer/reward_units.h"
 
 namespace pits::cuda {
 
@@ -25,6 +25,13 @@ struct LastLayerNumbers {
   std::vector<double> mean, deviation;   // (G,M,K,F)
   std::vector<double> precision;         // (G,M,groups)
   std::vector<RegressionTotals> totals;  // (G,M,K)
+};
+
+struct MixtureNumbers {
+  std::vector<float> mean;               // (G,M+1,K,features of the widest set)
+  std::vector<double> linear_weight;     // (G)
+  std::vector<std::uint32_t> trainings;  // (G)
+  std::vector<std::uint32_t> forgotten;  // (G) observations
 };
 
 // Memory of the GPU that a group takes.
@@ -64,6 +71,7 @@ class Lockstep {
   void fit(std::size_t seen);
   void observe(std::size_t first, std::size_t last);
   UnitNumbers units() const;
+  MixtureNumbers mixture() const;
   LastLayerNumbers last_layers() const;
 
   // Seconds of training steps, of units and last layers anew, of rounds that the agent plays; each done twice, and the

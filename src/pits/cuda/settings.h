@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "pits/agent/cold_start.h"
 #include "pits/core/host_device.h"
 #include "pits/flow/flow_config.h"
 #include "pits/flow/optimizer_config.h"
 #include "pits/posterior/last_layer_config.h"
 #include "pits/posterior/likelihood_scale.h"
+#include "pits/posterior/standardise.h"
 
 namespace pits::cuda {
 
@@ -75,17 +77,25 @@ struct LastLayerSettings {
   PITS_HOST_DEVICE bool exact() const { return features > 0; }
 };
 
+// What a mixture has beside last layers of the networks (posterior/mixture.h).
+struct MixtureSettings {
+  LastLayerSettings linear{};              // features: the context, 1
+  bool adaptive = false;                   // forgets where the world has changed
+  std::vector<std::uint32_t> intervals{};  // (T+1) rounds to the next training, after a training on t observations
+};
+
 struct Settings {
   NetworkLayout network{};
   std::vector<ParameterLayout> parameters{};  // (P), in the CPU's order
   std::int64_t draws_per_particle = 0;
   bool uniform_init = false;
 
-  int particles = 0;     // M
-  int context_size = 0;  // d
-  int actions = 0;       // K
-  int batch = 0;         // B; 0: all observations kept
-  int capacity = 0;      // observations kept; 0: all
+  int particles = 0;         // M
+  int raw_context_size = 0;  // d
+  int context_size = 0;      // in units: d, and level columns
+  int actions = 0;           // K
+  int batch = 0;             // B; 0: all observations kept
+  int capacity = 0;          // observations kept; 0: all
   LikelihoodScale likelihood = LikelihoodScale::data;
   float noise_precision = 1.0F;  // 1/σ² where it is fixed
   float noise_centre = 0.0F;     // of log σ, with its prior's precision
@@ -94,11 +104,13 @@ struct Settings {
   OptimizerConfig optimizer{};
   std::vector<StepFactors<float>> steps{};  // of every training step to come
 
-  bool standardised = false;  // contexts and rewards, by what has arrived so far
+  UnitsKind units = UnitsKind::raw;  // of contexts and rewards
   LastLayerSettings last_layer{};
+  MixtureSettings mixture{};
 
   int initial_pulls = 0;
-  std::vector<std::uint32_t> trainings{};  // the rounds after which a training is due
+  ColdStart cold_start = ColdStart::round_robin;
+  std::vector<std::uint32_t> trainings{};  // the rounds after which a training is due; a mixture decides that itself
   int train_steps = 1;
   double floor = 0.0;
   double floor_decay = 0.0;
@@ -106,6 +118,9 @@ struct Settings {
   GpuPrecision precision = GpuPrecision::tf32;
 
   bool trains() const { return train_steps > 0; }
+  bool is_mixture() const { return last_layer.config.kind == LastLayerKind::mixture; }
+  bool has_exact_layers() const { return last_layer.exact() && !is_mixture(); }
+  int level_columns() const { return context_size - raw_context_size; }
   // S, sets of regressions of a realization: particles of a linear model have the same features, and so share one.
   int sets() const { return network.layers == 1 ? 1 : particles; }
   int context_stride() const { return round_up(context_size + 1, 16); }  // floats of a context on the GPU

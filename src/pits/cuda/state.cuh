@@ -7,14 +7,19 @@
 #include <cstdint>
 
 #include "pits/core/philox.h"
-#include "pits/cuda/last_layer/units.h"
+#include "pits/cuda/last_layer/reward_units.h"
 
 namespace pits::cuda {
 
-// Where a training stands. Written once per training; the kernels of its steps add their number to `first_step`.
+// Where the trainings of a realization stand. The kernels of a training's steps add their number to `first_step`.
 struct TrainingState {
-  std::uint32_t first_step;  // training steps before this training
-  std::uint32_t seen;        // observations so far
+  std::uint32_t first_step;  // training steps before the training at hand
+  std::uint32_t seen;        // observations at the training at hand, or at the last one
+  std::uint32_t forgotten;   // observations at the beginning that a change has made worthless
+  std::uint32_t trainings;   // with the one at hand
+  std::uint32_t units_at;    // observations when units were found last
+  std::uint32_t trains;      // 1: it takes part in the training at hand
+  std::uint32_t refreshes;   // 1: and finds its units anew
 };
 
 // A view of the group; all arrays are on the GPU.
@@ -42,11 +47,11 @@ struct GroupView {
   float* rewards_received;           // (G,T) their rewards, in the networks' units
   float* theta;                      // (G,M,network.stride)
   float* score;                      // (G,M,network.stride)
-  const TrainingState* training;
+  const TrainingState* training;     // (G)
 };
 
 // What an action pays in a round of realization g.
-__device__ inline void take_reward(const GroupView& group, int g, std::size_t round, int action) {
+PITS_HOST_DEVICE inline void take_reward(const GroupView& group, int g, std::size_t round, int action) {
   const float reward = group.rewards[round * group.actions + action];
   group.actions_taken[round] = action;
   group.rewards_received[round] = group.reward_units == nullptr ? reward : in_units(reward, group.reward_units[g]);
@@ -59,20 +64,24 @@ __device__ inline float fixed_precision(const GroupView& group, const float* the
 }
 
 // Observations that a training step may draw from.
-__device__ inline std::uint32_t kept(const GroupView& group, std::uint32_t seen) {
-  return group.capacity == 0 ? seen : min(seen, static_cast<std::uint32_t>(group.capacity));
+PITS_HOST_DEVICE inline std::uint32_t kept(const GroupView& group, const TrainingState& training) {
+  const auto capacity = static_cast<std::uint32_t>(group.capacity);
+  const std::uint32_t held = training.seen - training.forgotten;
+  return capacity == 0 || held < capacity ? held : capacity;
 }
 
 // The round whose observation lies in a slot of the history: the oldest is overwritten.
-__device__ inline std::uint32_t round_of_slot(const GroupView& group, std::uint32_t seen, std::uint32_t slot) {
+PITS_HOST_DEVICE inline std::uint32_t round_of_slot(const GroupView& group, const TrainingState& training,
+                                                    std::uint32_t slot) {
   const auto capacity = static_cast<std::uint32_t>(group.capacity);
-  if (capacity == 0 || seen <= capacity) return slot;
-  const std::uint32_t last = seen - 1;
-  return last - (last - slot) % capacity;
+  const std::uint32_t held = training.seen - training.forgotten;
+  if (capacity == 0 || held <= capacity) return training.forgotten + slot;
+  const std::uint32_t last = held - 1;
+  return training.forgotten + last - (last - slot) % capacity;
 }
 
 // As Stream::index.
-__device__ inline std::uint32_t index_below(std::uint32_t n, std::uint32_t word) {
+PITS_HOST_DEVICE inline std::uint32_t index_below(std::uint32_t n, std::uint32_t word) {
   return static_cast<std::uint32_t>((static_cast<std::uint64_t>(word) * n) >> 32);
 }
 

@@ -28,7 +28,9 @@ std::vector<std::uint32_t> Levels::order() const {
   std::iota(codes.begin(), codes.end(), 0U);
   std::vector<double> numbers(names_.size());
   bool all_numbers = true;
-  for (std::size_t i = 0; i < names_.size(); ++i) all_numbers = read_number(names_[i], numbers[i]) && all_numbers;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    all_numbers = all_numbers && (names_[i].empty() || read_number(names_[i], numbers[i]));  // empty: missing
+  }
   if (!all_numbers) std::ranges::fill(numbers, 0.0);
   std::ranges::sort(codes, [&](std::uint32_t a, std::uint32_t b) {
     return numbers[a] != numbers[b] ? numbers[a] < numbers[b] : names_[a] < names_[b];
@@ -49,9 +51,12 @@ std::vector<std::uint32_t> Levels::ranks() const {
   return ranks;
 }
 
-TableBuilder::TableBuilder(std::vector<ColumnKind> columns) : width_(columns.size()), label_column_(columns.size()) {
+TableBuilder::TableBuilder(const std::vector<ColumnKind>& columns, std::vector<std::string> names)
+    : width_(columns.size()), names_(std::move(names)), label_column_(columns.size()) {
+  names_.resize(width_);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i] == ColumnKind::numeric) numeric_.push_back(i);
+    if (names_[i].empty()) names_[i] = fmt::format("{}", i + 1);
+    if (columns[i] == ColumnKind::numeric) numeric_.push_back({.column = i, .encoder = FeatureEncoder({names_[i]})});
     if (columns[i] == ColumnKind::categorical) categorical_.push_back({.column = i});
     if (columns[i] == ColumnKind::label) label_column_ = i;
     if (columns[i] == ColumnKind::reward) rewards_.push_back(i);
@@ -64,7 +69,8 @@ TableBuilder::TableBuilder(std::vector<ColumnKind> columns) : width_(columns.siz
 void TableBuilder::add(std::span<const std::string_view> fields, const Place& place) {
   if (fields.size() != width_) throw place.wrong("{} fields, not {}", fields.size(), width_);
   for (std::size_t i = 0; i < numeric_.size(); ++i) {
-    table_.contexts.add(i, static_cast<float>(parse_number(fields[numeric_[i]], numeric_[i], place)));
+    const double number = parse_number(fields[numeric_[i].column], numeric_[i].column, place);
+    table_.contexts.add(i, numeric_[i].encoder.entries(number).list[0].second);
   }
   for (Category& c : categorical_) {
     const std::uint32_t code = checked_code(c.levels, fields[c.column], c.column, place);
@@ -78,17 +84,37 @@ void TableBuilder::add(std::span<const std::string_view> fields, const Place& pl
   }
 }
 
-Table TableBuilder::finish() && {
+Feature TableBuilder::feature_of(const Category& category) const {
+  Feature feature{.name = names_[category.column], .kind = FeatureKind::category, .levels = category.levels.sorted()};
+  if (std::erase(feature.levels, "") > 0) feature.missing = Otherwise::level;
+  if (feature.levels.empty()) throw bad_input("column '{}' has no values; leave it out", feature.name);
+  return feature;
+}
+
+// Which column a level has is what the schema says.
+void TableBuilder::encode_levels() {
+  std::vector<Feature> features;
+  for (const Number& n : numeric_) features.push_back(n.encoder.feature());
+  for (const Category& c : categorical_) features.push_back(feature_of(c));
+  if (features.empty()) return;
+  table_.schema.emplace(std::move(features));
   std::vector<std::uint32_t> to(columns_);
   std::iota(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(numeric_.size()), 0U);
-  auto next = static_cast<std::uint32_t>(numeric_.size());
-  for (const Category& c : categorical_) {
-    const std::vector<std::uint32_t> ranks = c.levels.ranks();
-    for (std::size_t code = 0; code < ranks.size(); ++code) to[c.provisional[code]] = next + ranks[code];
-    next += static_cast<std::uint32_t>(ranks.size());
-    table_.one_hot.push_back({.column = c.column, .levels = ranks.size()});
+  for (std::size_t i = 0; i < categorical_.size(); ++i) {
+    const Category& c = categorical_[i];
+    for (std::size_t code = 0; code < c.provisional.size(); ++code) {
+      const std::string& level = c.levels.names()[code];
+      const FeatureValue value = level.empty() ? FeatureValue(NoValue{}) : FeatureValue(std::string_view(level));
+      to[c.provisional[code]] =
+          static_cast<std::uint32_t>(table_.schema->entries(numeric_.size() + i, value).list[0].first);
+    }
+    table_.one_hot.push_back({.column = c.column, .levels = c.levels.size()});
   }
   table_.contexts.rename_columns(to);
+}
+
+Table TableBuilder::finish() && {
+  encode_levels();
   table_.contexts.set_width(columns_);
   table_.contexts.shrink_to_fit();
   const std::vector<std::uint32_t> ranks = label_levels_.ranks();

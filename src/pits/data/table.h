@@ -1,17 +1,20 @@
 // From rows of text to contexts and classes or rewards.
 //
-// Numeric columns come first, then each categorical column as one-hot columns. The levels of a column are sorted (by
-// number where all are numbers), so that nothing depends on the order of the rows.
+// A table finds its schema (schema/schema.h), which encodes its rows: numeric columns first, then categorical ones,
+// each as one column per level. Levels are sorted (by number where all are numbers), so that nothing depends on the
+// order of the rows; an empty field of a categorical column is missing.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 
 #include "pits/data/read/text_rows.h"
 #include "pits/data/rows.h"
+#include "pits/schema/schema.h"
 
 namespace pits {
 
-// A categorical column of the data, which became one column per level.
+// A categorical column of the data, which became one column per level, also for missing values.
 struct OneHot {
   std::size_t column;
   std::size_t levels;
@@ -23,9 +26,10 @@ struct Table {
   std::vector<std::string> classes;   // sorted
   std::vector<double> rewards;        // (rows, reward_columns) of every action, where the data knows them
   std::size_t reward_columns = 0;
-  std::vector<OneHot> one_hot{};  // the columns that became several
-  std::string sha256{};           // of the data it was made of
-  std::string remark{};           // what a table of results must say about it
+  std::vector<OneHot> one_hot{};   // the columns that became several
+  std::optional<Schema> schema{};  // of the contexts, where it was made of rows of text
+  std::string sha256{};            // of the data it was made of
+  std::string remark{};            // what a table of results must say about it
 };
 
 enum class ColumnKind { dropped, numeric, categorical, label, reward };
@@ -38,7 +42,8 @@ class Levels {
   std::uint32_t code(std::string_view level);  // known or new
   std::size_t size() const { return names_.size(); }
   std::vector<std::string> sorted() const;
-  std::vector<std::uint32_t> ranks() const;  // of each code in sorted()
+  const std::vector<std::string>& names() const { return names_; }  // of each code
+  std::vector<std::uint32_t> ranks() const;                         // of each code in sorted()
 
  private:
   struct Hash : std::hash<std::string_view> {
@@ -52,7 +57,8 @@ class Levels {
 
 class TableBuilder {
  public:
-  explicit TableBuilder(std::vector<ColumnKind> columns);
+  // Names of columns, or none: their numbers from 1.
+  explicit TableBuilder(const std::vector<ColumnKind>& columns, std::vector<std::string> names = {});
 
   // Throws where the width differs from the columns', a field of a numeric column is not a number, or there are too
   // many levels.
@@ -63,11 +69,19 @@ class TableBuilder {
   struct Category {
     std::size_t column;
     Levels levels{};
-    std::vector<std::uint32_t> provisional{};  // column of each code until finish()
+    std::vector<std::uint32_t> provisional{};  // context column of each code until finish()
   };
 
+  struct Number {
+    std::size_t column;
+    FeatureEncoder encoder;
+  };
+  Feature feature_of(const Category& category) const;
+  void encode_levels();
+
   std::size_t width_;
-  std::vector<std::size_t> numeric_;
+  std::vector<std::string> names_;
+  std::vector<Number> numeric_;
   std::vector<Category> categorical_;
   std::uint32_t columns_ = 0;  // of contexts so far
   std::vector<std::size_t> rewards_;

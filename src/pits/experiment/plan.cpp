@@ -1,6 +1,7 @@
 #include "pits/experiment/plan.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "pits/core/simd/kernels.h"
@@ -10,6 +11,14 @@
 
 namespace pits {
 namespace {
+
+// A problem by the bare name of a table, where a kind of table is needed too.
+void check_no_file(const std::string& name, const std::vector<EnvironmentEntry>& known) {
+  if (std::ranges::find(known, name, &EnvironmentEntry::name) != known.end()) return;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(name, ignored)) return;
+  throw bad_input("environment '{0}' is a file: csv:{0} with --label COLUMN, or rewards:{0}", name);
+}
 
 // Applies text "name.field=value" or "field=value" to the things that have the field; at least one must.
 template <class Named>
@@ -142,6 +151,7 @@ Plan::Plan(const ExperimentConfig& config, const Catalogues& catalogues, Untried
   }
   for (const std::string& text : config.environments) {
     const Spec spec = parse_spec(text);
+    check_no_file(spec.name, catalogues.environments);
     environments_.push_back({spec, find_recipe(catalogues.environments, "environment", spec)});
   }
   for (const std::string& text : config.set) assign(agents_, text, "agent", true);

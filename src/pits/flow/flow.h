@@ -42,7 +42,7 @@ class Flow {
   double temperature() const { return pits::temperature(config_); }
   const FlowConfig& config() const { return config_; }
 
-  void state(Archive& archive) { archive(held_, last_, calls_); }
+  void state(Archive& archive) { archive.version("Flow", 1)(held_, last_, calls_); }
 
   // The particles get more coordinates: grow(block) gives the block with the new ones as they start.
   template <class Grow>

@@ -29,7 +29,7 @@ class Mover {
   void begin_training() { optimizer_.begin_training(); }
   std::int64_t steps_done() const { return optimizer_.steps_done(); }
 
-  void state(Archive& archive) { archive(flow_, optimizer_); }
+  void state(Archive& archive) { archive.version("Mover", 1)(flow_, optimizer_); }
 
   // The particles get more coordinates, which start at `start`, (M, P after).
   void grow(std::span<const std::size_t> map, ConstMatrixView<T> start);

@@ -41,7 +41,7 @@ class Optimizer {
   const OptimizerConfig& config() const { return config_; }
 
   void state(Archive& archive) {
-    archive(steps_done_, schedule_start_, first_, second_);
+    archive.version("Optimizer", 1)(steps_done_, schedule_start_, first_, second_);
     constexpr std::int64_t most = std::int64_t{1} << 53;
     if (steps_done_ < 0 || steps_done_ > most || schedule_start_ < 0 || schedule_start_ > steps_done_) {
       throw bad_input("the saved optimiser has done {} steps since step {}", steps_done_, schedule_start_);

@@ -5,8 +5,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "pits/log/ledger.h"
-
 namespace pits {
 namespace {
 
@@ -93,41 +91,6 @@ class Checker {
   std::unordered_set<DecisionId> restored_;           // of those
 };
 
-// Those that were learned by event `base`.
-std::unordered_set<DecisionId> find_erased(const Store& store, EventNumber base,
-                                           const std::function<bool(DecisionId, const GroupTime&)>& chosen) {
-  std::unordered_set<DecisionId> candidates, erased;
-  for_each_event(store, [&](EventNumber number, const GroupTime& time, const Event& event) {
-    const Decided* decided = decision_in(event);
-    GroupTime made = time;
-    if (const auto* restored = std::get_if<Restored>(&event)) made.utc = restored->utc;
-    if (decided != nullptr && !decided->x.empty() && chosen(decided->id, made)) candidates.insert(decided->id);
-    const auto* settled = std::get_if<Settled>(&event);
-    const bool learned = settled != nullptr && number <= base;
-    if (learned && candidates.contains(settled->id)) erased.insert(settled->id);
-  });
-  return erased;
-}
-
-void blank(Store& store, const GroupReader& group, const std::unordered_set<DecisionId>& erased) {
-  GroupWriter blanked;
-  std::vector<std::string> keys;
-  bool changed = false;
-  for (EventNumber number = group.first(); number <= group.last(); ++number) {
-    Event event = group.event(number);
-    if (Decided* decided = decision_in(event); decided != nullptr && erased.contains(decided->id)) {
-      if (!decided->key.empty()) keys.push_back(decided->key);
-      decided->key.clear();
-      decided->x.clear();
-      decided->features.clear();
-      decided->context.clear();
-      changed = true;
-    }
-    std::visit([&](const auto& e) { blanked.add(e); }, event);
-  }
-  if (changed) store.rewrite(group.first(), blanked.finish(group.time()), keys);
-}
-
 }  // namespace
 
 void for_each_event(const Store& store, const std::function<void(EventNumber, const GroupTime&, const Event&)>& see) {
@@ -145,37 +108,6 @@ LogSummary check_log(const Store& store) {
       store, [&](EventNumber number, const GroupTime& time, const Event& event) { checker.see(number, time, event); });
   if (checker.summary().events == 0) throw bad_input("the store holds no log");
   return checker.summary();
-}
-
-std::uint64_t erase_contexts(Store& store, const std::string& reason,
-                             const std::function<bool(DecisionId, const GroupTime&)>& chosen,
-                             const std::function<void(const Erased&)>& record) {
-  const EventNumber last = store.last();
-  auto base = newest_snapshot(store, last);
-  if (!base) throw bad_input("a snapshot must be kept before contexts are erased");
-  const std::unordered_set<DecisionId> erased = find_erased(store, base->number, chosen);
-  if (erased.empty()) return 0;
-  base->base = true;
-  store.keep(*base);
-  // Recorded first: a replay never starts before the base from now on.
-  const Erased event{.base = base->number, .decisions = erased.size(), .reason = reason};
-  if (record) {
-    record(event);
-  } else {
-    Ledger ledger(store, system_clock());
-    ledger.begin_group();
-    ledger.record(event);
-    ledger.commit();
-  }
-  for (EventNumber number = 1; number <= last;) {
-    const GroupReader group = store.group_holding(number).value();
-    blank(store, group, erased);
-    number = group.last() + 1;
-  }
-  for (const Snapshot& snapshot : store.snapshots()) {
-    if (snapshot.number < base->number) store.drop_snapshot(snapshot.number);
-  }
-  return erased.size();
 }
 
 }  // namespace pits

@@ -1,4 +1,4 @@
-// What a log can be asked afterwards: is it whole, does it give the same decisions again, and blank these contexts.
+// What a log can be asked afterwards: is it whole, does it give the same decisions again?
 #pragma once
 
 #include <functional>
@@ -30,12 +30,5 @@ struct Verification {
 };
 // Makes every logged decision again: action and propensities must have the same bits.
 Verification verify_log(const Store& store);
-
-// Blanks the contexts, features and keys of decisions that have settled and are `chosen`, and records it, by a ledger
-// of its own or as told. The store's newest snapshot must hold what was learned of them; it becomes the base of
-// replays, and those before it are dropped. Returns how many were blanked.
-std::uint64_t erase_contexts(Store& store, const std::string& reason,
-                             const std::function<bool(DecisionId, const GroupTime&)>& chosen,
-                             const std::function<void(const Erased&)>& record = {});
 
 }  // namespace pits

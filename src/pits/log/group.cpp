@@ -83,6 +83,10 @@ std::string GroupWriter::finish(const GroupTime& time) const {
   return bytes += checksum(bytes);
 }
 
+std::uint32_t event_count(std::string_view group) {
+  return group.size() < head_size ? 0 : read_at<std::uint32_t>(group, head_size - sizeof(std::uint32_t));
+}
+
 GroupReader::GroupReader(std::string bytes, EventNumber first) : bytes_(std::move(bytes)), first_(first) {
   const auto damaged = [&](std::string_view why) {
     return bad_input("the group of events from number {} is damaged: {}", first_, why);

@@ -32,6 +32,9 @@ class GroupWriter {
   std::uint32_t count_ = 0;
 };
 
+// How many events the bytes of a group hold, by their head.
+std::uint32_t event_count(std::string_view group);
+
 // Reads the bytes of a group. An Error names the first event's number.
 class GroupReader {
  public:

@@ -37,6 +37,7 @@ Learner::Learner(const Store& store, const Snapshot& start)
 Learner::Learner(const Store& store, EventNumber number, Bandit bandit)
     : store_(store),
       number_(number),
+      changed_(number),
       bandit_(std::move(bandit)),
       beside_(live_config(created_event(store).config).training == TrainingPlace::beside) {
   if (beside_) bandit_.train_beside();
@@ -54,8 +55,11 @@ void Learner::follow(EventNumber until) {
 
 void Learner::apply(EventNumber number, const Event& event) {
   if (const Decided* decided = decision_in(event)) {
-    remember(*decided);
-  } else if (const auto* settled = std::get_if<Settled>(&event)) {
+    return remember(*decided);
+  }
+  if (std::holds_alternative<Rewarded>(event) || std::holds_alternative<Activated>(event)) return;
+  changed_ = number;
+  if (const auto* settled = std::get_if<Settled>(&event)) {
     learn(*settled);
   } else if (const auto* added = std::get_if<ActionsAdded>(&event)) {
     add_actions(number, *added);

@@ -19,7 +19,8 @@ class Learner {
   // out, now and in every replay.
   void follow(EventNumber until);
 
-  EventNumber number() const { return number_; }  // of the last event that was learned
+  EventNumber number() const { return number_; }    // of the last event that was learned
+  EventNumber changed() const { return changed_; }  // the last of them that changed how the bandit decides
   const Bandit& bandit() const { return bandit_; }
   // What the state is made of; not all of it while a training is under way, which has a copy of its own.
   std::string saved() const { return bandit_.saved(); }
@@ -45,7 +46,7 @@ class Learner {
   Decided take(const Settled& settled);
 
   const Store& store_;
-  EventNumber number_ = 0;
+  EventNumber number_ = 0, changed_ = 0;
   Bandit bandit_;
   bool beside_;  // trainings
   std::unique_ptr<TrainingBeside> training_;

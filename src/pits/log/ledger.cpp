@@ -234,13 +234,14 @@ void Ledger::change_engine(const std::string& engine) {
 
 void Ledger::commit() {
   try {
-    if (group_.count() > 0) {
+    if (group_.count() > 0 || !taken_.empty()) {
       const EventNumber last = last_ + group_.count();
       const EventNumber old = last - std::min(last, limits_.recovery_events);
       Commit commit{.first = last_ + 1,
-                    .group = group_.finish(time_),
+                    .group = group_.count() > 0 ? group_.finish(time_) : std::string(),
                     .pages = index_.due(old),
                     .keys = {keys_.begin(), keys_.end()}};
+      commit.taken.swap(taken_);
       if (!commit.pages.empty()) commit.recovery = recovery_point(last);
       store_.commit(commit);
       last_ = last;
@@ -260,6 +261,7 @@ void Ledger::commit() {
 
 void Ledger::abandon_group() {
   index_.undo();
+  taken_.clear();
   group_ = {};
   keys_.clear();
   if (books_before_) books_ = *std::exchange(books_before_, std::nullopt);

@@ -10,6 +10,7 @@
 
 #include "pits/log/clock.h"
 #include "pits/log/decision_index.h"
+#include "pits/log/erase.h"
 #include "pits/log/live_config.h"
 
 namespace pits {
@@ -31,11 +32,12 @@ struct Reward {
   std::shared_ptr<const Restored> record{};  // what a token brought: the decision, where the log has lost it
 };
 
-// What is kept in memory; all of it can be read from the store again.
+// What is kept in memory, all of which can be read from the store again, and how far learning may fall behind.
 struct LedgerLimits {
   std::size_t index_pages = 4096;       // of 512 decisions, 4 kB each
   std::size_t tallies = 65536;          // decisions with rewards
   EventNumber recovery_events = 65536;  // at least so many events are read after a crash to restore the index
+  EventNumber training_lag = 50'000;    // events that the learner may be behind when a training begins; else: skipped
 };
 
 // Durable events since the ledger was opened.
@@ -62,6 +64,7 @@ class Ledger {
 
   // The decision's id, or that of an earlier decision with the same key, which is then the only one. Sets `active`.
   DecisionId decide(Decided& decided);
+  IndexEntry standing(DecisionId id) { return index_.find(id); }
   bool knows(DecisionId id) { return index_.find(id).standing != Standing::unknown; }
   // Throws unless the value is finite and in the range of rewards, and the key not too long.
   void check(const Reward& reward) const;
@@ -82,6 +85,9 @@ class Ledger {
     return add(event);
   }
 
+  // Calls of another server, which the group has made: they leave the database with it.
+  void took(TakenCalls calls) { taken_.push_back(std::move(calls)); }
+
   // Where it throws, the group is as if it had never begun.
   void commit();
   void abandon_group();
@@ -95,6 +101,10 @@ class Ledger {
   // restored from a backup.
   DecisionId ids_start() const { return ids_start_; }
   const LedgerCounts& counts() const { return counts_; }
+  const GroupTime& time() const { return time_; }  // of the group
+  // How far retention has looked: kept with the recovery point, and older there after a crash.
+  RetentionMarks& retention_marks() { return books_.retention; }
+  bool waits() const { return window() > 0 && expired_to_ < last_; }  // some decision may, for its window to close
   // A durable decision; none where no such decision was made.
   std::optional<Decided> find(DecisionId id);
 
@@ -105,6 +115,7 @@ class Ledger {
     std::vector<std::string> actions;
     std::vector<std::uint8_t> retired;
     std::string engine;
+    RetentionMarks retention{};
     std::optional<RewardRange> range{};  // of the config
 
     void set(const LiveConfig& next);
@@ -138,6 +149,7 @@ class Ledger {
   void settle(DecisionId id, EventNumber previous, float value, SettleReason reason);
   bool settle_expired(const Decided& decided);
   void recover();
+  EventNumber read_recovery_point();
   void write_pages();
   void apply(EventNumber number, const Event& event);
   std::string recovery_point(EventNumber last);
@@ -159,6 +171,7 @@ class Ledger {
   GroupTime time_;
   Microseconds steady_ = 0;
   std::unordered_map<std::string, DecisionId> keys_;  // of the group
+  std::vector<TakenCalls> taken_;
   std::unordered_map<DecisionId, Tally> tallies_;
   std::deque<DecisionId> tally_order_;  // oldest first
 };

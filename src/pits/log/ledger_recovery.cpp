@@ -13,7 +13,7 @@ void Ledger::Books::set(const LiveConfig& next) {
 void Ledger::Books::state(Archive& archive) {
   TextFields text = as_text(config);
   if (archive.reading()) text.clear();
-  archive(reserved_ids, text, actions, retired, engine);
+  archive.version("Ledger::Books", 1)(reserved_ids, text, actions, retired, engine, retention);
   if (archive.reading()) set(live_config(text));
 }
 
@@ -90,16 +90,28 @@ std::string Ledger::recovery_point(EventNumber last) {
   EventNumber from = oldest == 0 ? last : oldest - 1;
   Archive archive;
   archive(from, expired_to_, books_);
-  return archive.bytes();
+  return archive.with_versions();
+}
+
+// Where a recovery point cannot be read, because another version wrote it, the events give everything again.
+EventNumber Ledger::read_recovery_point() {
+  const std::string bytes = store_.recovery();
+  if (bytes.empty()) return 0;
+  try {
+    EventNumber from = 0;
+    Archive archive = Archive::from_versions(bytes);
+    archive(from, expired_to_, books_);
+    archive.finish();
+    return from;
+  } catch (const Error&) {
+    expired_to_ = 0;
+    books_ = {};
+    return 0;
+  }
 }
 
 void Ledger::recover() {
-  EventNumber from = 0;
-  if (const std::string bytes = store_.recovery(); !bytes.empty()) {
-    Archive archive(bytes);
-    archive(from, expired_to_, books_);
-    archive.finish();
-  }
+  const EventNumber from = read_recovery_point();
   GroupTime newest;
   for (last_ = from; const auto group = store_.group_holding(last_ + 1);) {
     for (EventNumber n = last_ + 1; n <= group->last(); ++n) apply(n, group->event(n));

@@ -1,5 +1,5 @@
 // A value that one thread replaces while many read it. Readers take no lock and never wait; the writer waits until
-// nobody reads the old value any more and frees it.
+// nobody reads the old value any more.
 //
 // Readers announce themselves in one of two sets of counters (the read indicator of Ramalhete and Correia's left-right
 // technique): the writer sends newcomers to the other set, so that the one it waits for runs empty.
@@ -23,7 +23,7 @@ inline std::size_t thread_number() {
 template <class T>
 class LeftRight {
  public:
-  explicit LeftRight(std::unique_ptr<const T> first) : current_(first.release()) {}
+  explicit LeftRight(std::unique_ptr<T> first) : current_(first.release()) {}
   ~LeftRight() { delete current_.load(); }
   LeftRight(const LeftRight&) = delete;
   LeftRight& operator=(const LeftRight&) = delete;
@@ -32,16 +32,17 @@ class LeftRight {
   template <class Read>
   auto read(Read&& read) const {
     const Visit visit(readers_[version_.load()][thread_number() % slots]);
-    return read(*current_.load());
+    return read(static_cast<const T&>(*current_.load()));
   }
 
-  // From one thread at a time.
-  void publish(std::unique_ptr<const T> next) {
-    const std::unique_ptr<const T> old(current_.exchange(next.release()));
+  // From one thread at a time. The old value, which nobody reads any more.
+  std::unique_ptr<T> publish(std::unique_ptr<T> next) {
+    std::unique_ptr<T> old(current_.exchange(next.release()));
     const unsigned before = version_.load();
     wait_until_empty(1 - before);  // of those that were sent there two replacements ago
     version_.store(1 - before);
     wait_until_empty(before);
+    return old;
   }
 
  private:
@@ -68,7 +69,7 @@ class LeftRight {
     }
   }
 
-  std::atomic<const T*> current_;
+  std::atomic<T*> current_;
   std::atomic<unsigned> version_{0};
   mutable std::array<std::array<Counter, slots>, 2> readers_{};
 };

@@ -61,24 +61,32 @@ void LiveBandit::create(Store& store, const LiveSetup& setup, const Clock& clock
   Ledger::create(store, clock, created_by(setup));
 }
 
-LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const LedgerLimits& limits)
+LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const LedgerLimits& limits,
+                       const SharedServing& shared)
     : store_(std::move(store)),
       clock_(clock),
+      limits_(limits),
       pin_(newest_engine(*store_)),
       learner_(recovered(*store_)),
-      published_(std::make_unique<const Published>(Published{learner_.bandit().policy().copy(), learner_.number()})),
-      created_(created_event(*store_)),
-      names_(std::make_unique<const ActionNames>()),
+      shared_(shared),
+      decider_(shared.decider),
+      published_to_(learner_.number()),
       committed_(learner_.number()),
       learned_to_(learner_.number()),
       snapshot_number_(learner_.number()) {
-  if (!created_.schema.empty()) schema_.emplace(created_.schema);
+  if (!decider_) {
+    decider_ = std::make_shared<Decider>(created_event(*store_), learner_.bandit().policy().copy(), learner_.number(),
+                                         [this](bool wait) { return next_id(wait); });
+  }
   writer_ = std::make_unique<LogWriter>(*store_, clock, limits, [this](EventNumber number) { committed(number); });
+  writer_->call([this](Ledger& ledger) { return decider_->publish_names(ledger.actions()), 0; });
+  decider_->publish(learner_.bandit().policy(), learner_.number());
   record_engine();
-  writer_->call([this](Ledger& ledger) { return publish_names(ledger.actions()), 0; });
-  // Ids that may have been given before a crash are not given again.
-  next_id_ = writer_->call([](Ledger& ledger) { return ledger.reserved_ids(); });
-  reserve_ids(next_id_ + id_block);
+  if (!shared_.decider) {
+    // Ids that may have been given before a crash are not given again.
+    next_id_ = writer_->call([](Ledger& ledger) { return ledger.reserved_ids(); });
+    reserve_ids(next_id_ + id_block);
+  }
   learner_thread_ = std::thread([this] { learn(); });
 }
 
@@ -93,11 +101,11 @@ LiveBandit::~LiveBandit() {
     close_training();
   } catch (const std::exception&) {  // it starts again where it began, when the log is opened again
   }
-  writer_.reset();
   try {
     if (learner_.training() == nullptr && learner_.number() > snapshot_number_) keep_snapshot(false);
   } catch (const std::exception&) {  // the events are durable
   }
+  writer_.reset();
 }
 
 // The state that another engine left is where this one starts: it is kept, since replaying would not give it again.
@@ -142,7 +150,7 @@ DecisionId LiveBandit::next_id(bool wait) {
 }
 
 Choice LiveBandit::decide(ContextView x, const ActionSet& actions, const DecisionLabels& labels) {
-  Decided made = make(x, actions, labels, nullptr, true);
+  Decided made = decider_->make(x, actions, labels, nullptr, true);
   const Choice choice = choice_of(made);
   if (!made.key.empty()) {
     return writer_->call_then([&](Ledger& ledger) { return ledger.decide(made); },
@@ -157,8 +165,7 @@ Choice LiveBandit::decide(ContextView x, const ActionSet& actions, const Decisio
 }
 
 double LiveBandit::probabilities(ContextView x, std::span<float> p, const ActionSet& actions) const {
-  return published_.read(
-      [&](const Published& by) { return by.policy.probabilities(x, actions, next_id_.load(), 0, p); });
+  return decider_->probabilities(x, actions, next_id_.load(), p);
 }
 
 void LiveBandit::flush() {
@@ -169,7 +176,7 @@ Action LiveBandit::add_actions(const std::vector<std::string>& names) {
   check_names(names);
   const Action first = writer_->call([&](Ledger& ledger) {
     const Action added = ledger.add_actions(names);
-    publish_names(ledger.actions());  // before the learner can know of them
+    decider_->publish_names(ledger.actions());  // before the learner can know of them
     return added;
   });
   catch_up();

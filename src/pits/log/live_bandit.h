@@ -16,18 +16,17 @@
 #include <future>
 
 #include "pits/log/learner.h"
-#include "pits/log/left_right.h"
+#include "pits/log/live_calls.h"
 #include "pits/log/log_writer.h"
 #include "pits/log/simd_pin.h"
-#include "pits/schema/schema.h"
 
 namespace pits {
 
 struct LiveSetup {
-  std::string agent = "pi-ts:adaptive";  // NAME[:PRESET][,field=value...]
-  std::size_t context_size = 0;          // that of the schema, where there is one
-  std::vector<std::string> actions{};    // names; none: candidates come with each decision (feature-ts)
-  std::optional<std::uint64_t> seed{};   // random unless given; the log records it
+  std::string agent = "pi-ts";          // NAME[:PRESET][,field=value...]
+  std::size_t context_size = 0;         // that of the schema, where there is one
+  std::vector<std::string> actions{};   // names; none: candidates come with each decision (feature-ts)
+  std::optional<std::uint64_t> seed{};  // random unless given; the log records it
   LiveConfig config{};
   std::string schema{};  // of named contexts, JSON (schema/schema.h); empty: contexts are vectors
 };
@@ -35,38 +34,28 @@ struct LiveSetup {
 // The first event of a log with this setup. Throws where the setup is not valid.
 Created created_by(const LiveSetup& setup);
 
-// What a decision is called and was made of, in the caller's words.
-struct DecisionLabels {
-  std::string key{};                   // the caller's own name: a second decision with it is the first one
-  std::string context{};               // the named context, as it came
-  std::vector<std::string> allowed{};  // names of the actions it may take, instead of a mask; empty: as the mask says
+// Where a fleet shares a bandit: its servers decide by what each of them has, and followers learn of new versions by
+// the snapshots.
+struct SharedServing {
+  std::shared_ptr<Decider> decider{};  // of this server, with ids of its own; none: not shared
+  Microseconds model_age = 0;          // a snapshot is kept when the last one is that old
+};
+// What a snapshot's `books` hold: followers need it besides the policy.
+struct SharedBooks {
+  std::vector<std::string> actions;
+  TextFields config;
+
+  void state(Archive& archive) { archive(actions, config); }
 };
 
-// Counts are those since the start.
-struct LiveStatus {
-  EventNumber committed = 0, learned = 0;  // events; the difference is the learner's lag
-  std::uint64_t made = 0;                  // decisions
-  std::uint64_t queued = 0;                // decisions that are not durable yet
-  std::uint64_t waiting = 0;               // other calls that are not durable yet
-  std::uint64_t unlogged = 0;              // decisions that were not logged: see write()
-  LedgerCounts durable{};                  // decisions, rewards, ...
-  std::uint64_t refused = 0;               // outcomes that the agent refused
-  std::uint64_t trainings = 0;             // adopted
-  bool training = false;                   // one is under way
-  std::string store_problem{};             // the last failure of the store since its last success; empty: none
-  std::string problem{};                   // that, or the last one of learning; empty: none
-};
-
-class LiveBandit {
+class LiveBandit : public LiveCalls {
  public:
   static void create(Store& store, const LiveSetup& setup, const Clock& clock = system_clock());
   // Goes on with the log of a store: returns when all of its events are learned.
   explicit LiveBandit(std::unique_ptr<Store> store, const Clock& clock = system_clock(),
-                      const LedgerLimits& limits = {});
+                      const LedgerLimits& limits = {}, const SharedServing& shared = {});
   // Writes what waits and keeps a snapshot.
-  ~LiveBandit();
-  LiveBandit(const LiveBandit&) = delete;
-  LiveBandit& operator=(const LiveBandit&) = delete;
+  ~LiveBandit() override;
 
   // From any thread, as everything here. A decision takes no lock and does not wait for the disk: after a crash the
   // last few may be unknown (see flush). It waits only where it has a key, which must be durable first, or where ids
@@ -83,13 +72,9 @@ class LiveBandit {
                std::vector<Action>* ranking = nullptr);
   Decided make(std::string_view context, const ActionSet& actions = {}, DecisionLabels labels = {},
                std::vector<Action>* ranking = nullptr);
-  // Written soon. False where too many decisions are not written yet: it is counted in the log's next gap event.
-  bool write(Decided decided);
-  // Written now. The functions that are called when a call is durable, or with the Error of the store, are called by
-  // the writing thread: they must neither wait nor throw. done(decided, nullptr): the decision, or the earlier one
-  // with the same key; done(nullptr, error).
-  using Written = std::function<void(const Decided*, const std::exception_ptr&)>;
-  void write(Decided decided, Written done);
+  bool write(Decided decided) override;
+  // The functions are called by the writing thread.
+  void write(Decided decided, Written done) override;
   // Ids below are not given any more; before the first decision.
   void start_ids_at(DecisionId start);
   // Probability of every action, p (K), in a decision that would be made now. Returns the largest standard error.
@@ -98,59 +83,45 @@ class LiveBandit {
   // Return when the answer is durable.
   Answer reward(const Reward& reward);
   std::vector<Answer> reward(std::span<const Reward> rewards);
-  // Records are what tokens brought: see Reward.
-  using Record = std::shared_ptr<const Restored>;
   Answer activate(DecisionId id, const Record& record = {});
-  Answer cancel(DecisionId id, const Record& record = {});  // what was never shown: nothing is learned of it
+  Answer cancel(DecisionId id, const Record& record = {});
   // The same without waiting.
-  using Answered = std::function<void(std::vector<Answer>, const std::exception_ptr&)>;
-  void reward(std::vector<Reward> rewards, Answered done);
-  void activate(DecisionId id, Record record, Answered done);
-  void cancel(DecisionId id, Record record, Answered done);
-  // The decision with a caller's key.
-  std::optional<DecisionId> find(std::string_view key) const { return store_->decision_of(key); }
+  void reward(std::vector<Reward> rewards, Answered done) override;
+  void activate(DecisionId id, Record record, Answered done) override;
+  void cancel(DecisionId id, Record record, Answered done) override;
+  std::optional<DecisionId> find(std::string_view key) const override { return store_->decision_of(key); }
   // Returns when every decision that was made before is durable.
   void flush();
 
   // Return when decisions know it.
-  Action add_actions(const std::vector<std::string>& names);  // the first of them
-  void retire(Action action);
+  Action add_actions(const std::vector<std::string>& names) override;
+  void retire(Action action) override;
   void retire(std::string_view name) { retire(action(name)); }
-  void change_config(const LiveConfig& config);  // all but the floor and the draws of propensities
+  void change_config(const LiveConfig& config) override;
   // Returns when every event that was durable before is learned.
   void catch_up();
 
-  LiveStatus status() const;
+  LiveStatus status() const override;
   std::uint64_t waiting() const { return writer_->waiting(); }  // as in the status, without a lock
-  // Names of actions; an Error where there is no such action. They take no lock.
-  std::vector<std::string> actions() const;
-  Action action(std::string_view name) const;
-  std::string name(Action action) const;
-  std::vector<std::uint8_t> retired() const;  // (K) 1: retired
-  const std::optional<Schema>& schema() const { return schema_; }
-  const Created& created() const { return created_; }  // the log's first event
-  LiveConfig config();
-  const Store& store() const { return *store_; }
+  Decider& decider() override { return *decider_; }
+  const Decider& decider() const override { return *decider_; }
+  std::vector<std::string> actions() const { return decider_->actions(); }
+  Action action(std::string_view name) const { return decider_->action(name); }
+  std::string name(Action action) const { return decider_->name(action); }
+  std::vector<std::uint8_t> retired() const { return decider_->retired(); }
+  const std::optional<Schema>& schema() const { return decider_->schema(); }
+  const Created& created() const { return decider_->created(); }
+  LiveConfig config() override;
+  const Store& store() const override { return *store_; }
   // The state as bytes, once every event is learned and no training is under way or due.
   std::string saved();
+  // For a fleet: whoever writes to the log besides the calls above; and whether nothing is left to do, now or when
+  // windows close.
+  LogWriter& writer() { return *writer_; }
+  bool idle() const;
 
  private:
-  struct Published {
-    ServingPolicy policy;
-    EventNumber number;
-  };
-  struct ActionNames {
-    std::vector<std::string> all;
-    std::map<std::string, Action, std::less<>> index{};
-
-    Action find(std::string_view name, std::size_t K) const;  // among the first K
-    std::vector<std::string> first(std::size_t K) const;
-  };
-
-  std::vector<float> encode(std::string_view context) const;
   DecisionId next_id(bool wait);
-  Decided make(ContextView x, const ActionSet& actions, const DecisionLabels& labels, std::vector<Action>* ranking,
-               bool wait);
   void skip_ids(const Ledger& ledger);
   static std::vector<Answer> reward_all(Ledger& ledger, std::span<const Reward> rewards);
   template <class Call>
@@ -158,11 +129,6 @@ class LiveBandit {
   template <class Call>
   auto call(Call&& call);
   void reserve_ids(DecisionId end);
-  void publish_names(const std::vector<std::string>& all);  // from the writing thread
-  std::size_t action_count() const;                         // that decisions know
-  std::vector<std::uint8_t> mask_of(const std::vector<std::string>& allowed, std::size_t K) const;
-  Decided decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,
-                  std::vector<Action>* ranking) const;
   void record_engine();
   void committed(EventNumber number);
   void learn();
@@ -176,17 +142,18 @@ class LiveBandit {
   void keep_snapshot_if_due();
   void keep_snapshot(bool base);
   void erase_if_due();
+  void erase_old(Microseconds retention);
   void report(const std::string& problem);
 
   std::unique_ptr<Store> store_;
   const Clock& clock_;
+  LedgerLimits limits_;
   SimdPin pin_;
   std::mutex learning_;  // of the learner
   Learner learner_;
-  LeftRight<Published> published_;
-  Created created_;
-  std::optional<Schema> schema_;
-  LeftRight<ActionNames> names_;  // those of the published policy, and perhaps some that are on the way
+  SharedServing shared_;
+  std::shared_ptr<Decider> decider_;
+  EventNumber published_to_;
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable to_learner_, learned_;
@@ -209,7 +176,6 @@ class LiveBandit {
   std::unique_ptr<LogWriter> writer_;
   std::atomic<DecisionId> next_id_{0}, reserved_ids_{0};
   std::atomic<bool> reserving_{false};
-  std::atomic<std::uint64_t> made_{0};
   std::thread learner_thread_;
 };
 

@@ -13,43 +13,18 @@ void raise(std::atomic<DecisionId>& id, DecisionId least) {
 
 Decided LiveBandit::make(ContextView x, const ActionSet& actions, const DecisionLabels& labels,
                          std::vector<Action>* ranking) {
-  return make(x, actions, labels, ranking, false);
+  return decider_->make(x, actions, labels, ranking, false);
 }
 
-Decided LiveBandit::make(ContextView x, const ActionSet& actions, const DecisionLabels& labels,
-                         std::vector<Action>* ranking, bool wait) {
-  Decided made = published_.read([&](const Published& by) {
-    ActionSet set = actions;
-    const std::vector<std::uint8_t> mask = mask_of(labels.allowed, by.policy.retired.size());
-    if (!mask.empty() && !set.allowed.empty()) throw bad_input("allowed actions are given by names or by a mask");
-    if (!mask.empty()) set.allowed = mask;
-    by.policy.check(x, set, 1);
-    return decided(x, set, next_id(wait), by, ranking);
-  });
-  made.key = labels.key;
-  made.context = labels.context;
-  ++made_;
-  return made;
+Choice LiveBandit::decide(std::string_view context, const ActionSet& actions, DecisionLabels labels) {
+  labels.context = context;
+  return decide(ContextView(decider_->encode(context)), actions, labels);
 }
 
-Decided LiveBandit::decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,
-                            std::vector<Action>* ranking) const {
-  Decided made;
-  made.id = id;
-  made.model = by.number;
-  made.x.assign(x.begin(), x.end());
-  made.allowed.assign(actions.allowed.begin(), actions.allowed.end());
-  made.features.assign(actions.features.data(), actions.features.data() + actions.features.size());
-  made.floor = static_cast<float>(by.policy.config.floor);
-  made.propensities.resize(actions.size(by.policy.retired.size()));
-  const std::vector<Choice> ranked = by.policy.rank(x, actions, ranking == nullptr ? 1 : made.propensities.size(), id);
-  made.action = ranked.front().action;
-  if (ranking != nullptr) {
-    ranking->clear();
-    for (const Choice& choice : ranked) ranking->push_back(choice.action);
-  }
-  made.propensity_error = static_cast<float>(by.policy.probabilities(x, actions, id, 0, made.propensities));
-  return made;
+Decided LiveBandit::make(std::string_view context, const ActionSet& actions, DecisionLabels labels,
+                         std::vector<Action>* ranking) {
+  labels.context = context;
+  return make(ContextView(decider_->encode(context)), actions, labels, ranking);
 }
 
 bool LiveBandit::write(Decided decided) {

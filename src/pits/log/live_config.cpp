@@ -28,7 +28,8 @@ void check(const LiveConfig& config) {
   LiveConfig copy = config;
   checked(copy);
   if (config.window == 0.0 && config.rewards != RewardRule::first) {
-    throw bad_input("rewards={} needs a window above 0, after which it settles", format_value(config.rewards));
+    throw bad_input("rewards={} needs a window above 0, after which it settles; without a window use rewards=first",
+                    format_value(config.rewards));
   }
   if (!config.reward_range) return;
   const RewardRange& range = *config.reward_range;

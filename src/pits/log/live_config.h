@@ -7,7 +7,9 @@
 
 namespace pits {
 
-// Which of a decision's rewards counts. The first settles it on arrival; sum and largest wait until the window closes.
+// Which of a decision's rewards counts. Sum and largest settle when the window closes, in the order of the decisions.
+// The first settles on arrival: where most decisions get no reward, those that do are learned first and the others a
+// window later, which an agent that looks for changes takes for one.
 enum class RewardRule { first, sum, largest };
 template <>
 inline constexpr auto enum_names<RewardRule> = std::array{"first", "sum", "largest"};
@@ -19,14 +21,14 @@ template <>
 inline constexpr auto enum_names<TrainingPlace> = std::array{"beside", "in-line"};
 
 struct LiveConfig {
-  double floor = 0.02;                     // the least share of decisions made uniformly; fixed once a log exists
-  int propensity_draws = 1000;             // simulated decisions, where probabilities have no closed form; fixed
-  RewardRule rewards = RewardRule::first;  // which of them counts
-  double window = 600.0;                   // seconds in which rewards are taken; 0: for ever
-  double default_reward = 0.0;             // of a decision whose window closed without a reward
-  bool activation = false;                 // decisions count only once they are activated or rewarded
-  int most_rewards = 1000;                 // of one decision; further ones are answered `full`
-  double retention = 0.0;                  // days after which contexts of settled decisions are erased; 0: never
+  double floor = 0.02;                       // the least share of decisions made uniformly; fixed once a log exists
+  int propensity_draws = 1000;               // simulated decisions, where probabilities have no closed form; fixed
+  RewardRule rewards = RewardRule::largest;  // which of them counts
+  double window = 600.0;                     // seconds in which rewards are taken; 0: for ever
+  double default_reward = 0.0;               // of a decision whose window closed without a reward
+  bool activation = false;                   // decisions count only once they are activated or rewarded
+  int most_rewards = 1000;                   // of one decision; further ones are answered `full`
+  double retention = 0.0;                    // days after which contexts of settled decisions are erased; 0: never
   TrainingPlace training = TrainingPlace::beside;  // fixed once a log exists
   std::optional<RewardRange> reward_range{};       // rewards outside are refused; none: any are taken
 };

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "pits/core/interrupt.h"
-#include "pits/log/audit.h"
 #include "pits/log/live_bandit.h"
 
 namespace pits {
@@ -12,10 +11,10 @@ namespace {
 constexpr EventNumber events_at_once = 256;    // learned before decisions know them
 constexpr EventNumber snapshot_events = 1000;  // at least so many between two snapshots
 constexpr Microseconds snapshot_pause = 20;    // times what the last one took
-constexpr EventNumber most_lag = 50'000;       // of the learner, with which trainings begin
+constexpr Microseconds version_pause = 4;      // the same in a fleet, whose servers wait for it
 constexpr std::size_t kept_snapshots = 2;      // besides the bases
 constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
-constexpr std::chrono::seconds look_again{60};  // where nothing happens
+constexpr std::chrono::microseconds look_again{60'000'000};  // where nothing happens
 constexpr Microseconds hour = 3'600'000'000;
 constexpr int niceness = 10;
 
@@ -41,7 +40,9 @@ void LiveBandit::learn() {
   for (EventNumber until = 0;;) {
     {
       std::unique_lock lock(mutex_);
-      to_learner_.wait_for(lock, look_again, [&] { return stopping_ || look_ || committed_ > learned_to_; });
+      const bool unpublished = shared_.model_age > 0 && learner_.number() > snapshot_number_;
+      const auto pause = unpublished ? std::chrono::microseconds(shared_.model_age) : look_again;
+      to_learner_.wait_for(lock, pause, [&] { return stopping_ || look_ || committed_ > learned_to_; });
       if (stopping_) return;
       look_ = false;
       until = std::min(committed_, learned_to_ + events_at_once);
@@ -63,9 +64,12 @@ void LiveBandit::learn() {
   }
 }
 
+// Where nothing has changed since, decisions go on naming the model of before.
 void LiveBandit::publish() {
-  published_.publish(
-      std::make_unique<const Published>(Published{learner_.bandit().policy().copy(), learner_.number()}));
+  if (learner_.changed() > published_to_) {
+    published_to_ = learner_.number();
+    decider_->publish(learner_.bandit().policy(), learner_.number());
+  }
   {
     const std::scoped_lock lock(mutex_);
     learned_to_ = learner_.number();
@@ -111,12 +115,12 @@ EventNumber LiveBandit::record(const Kind& event) {
 // The event comes back to the learner, which copies the agent there. One that is skipped is due until it begins.
 void LiveBandit::begin_training() {
   const EventNumber lag = status().committed - learner_.number();
-  if (lag <= most_lag) {
+  if (lag <= limits_.training_lag) {
     asked_ = record(TrainingBegan{.observations = learner_.bandit().agent().events()});
   } else if (!skipping_) {
     record(TrainingSkipped{.began = 0, .reason = fmt::format("learning is {} events behind", lag)});
   }
-  skipping_ = lag > most_lag;
+  skipping_ = lag > limits_.training_lag;
 }
 
 void LiveBandit::adopt_training() {
@@ -146,14 +150,27 @@ void LiveBandit::report(const std::string& problem) {
 }
 
 void LiveBandit::keep_snapshot_if_due() {
-  const bool paused = system_clock().steady() - snapshot_at_ >= snapshot_pause * snapshot_cost_;
-  if (learner_.number() - snapshot_number_ >= snapshot_events && paused) keep_snapshot(false);
+  const Microseconds pause = (shared_.model_age > 0 ? version_pause : snapshot_pause) * snapshot_cost_;
+  const bool paused = system_clock().steady() - snapshot_at_ >= pause;
+  const EventNumber events = learner_.number() - snapshot_number_;
+  const bool old = shared_.model_age > 0 && events > 0 && system_clock().steady() - snapshot_at_ >= shared_.model_age;
+  if ((events >= snapshot_events || old) && paused) keep_snapshot(false);
 }
 
 // Older snapshots are dropped, but for some and for the bases.
 void LiveBandit::keep_snapshot(bool base) {
   const Microseconds start = system_clock().steady();
-  store_->keep({.number = learner_.number(), .engine = engine_name(), .base = base, .bytes = learner_.saved()});
+  Archive books;
+  if (shared_.decider) {
+    SharedBooks shared = writer_->call(
+        [](Ledger& ledger) { return SharedBooks{.actions = ledger.actions(), .config = as_text(ledger.config())}; });
+    books(shared);
+  }
+  store_->keep({.number = learner_.number(),
+                .engine = engine_name(),
+                .base = base,
+                .bytes = learner_.saved(),
+                .books = books.bytes()});
   std::vector<EventNumber> others;
   for (const Snapshot& snapshot : store_->snapshots()) {
     if (!snapshot.base) others.push_back(snapshot.number);
@@ -174,10 +191,32 @@ void LiveBandit::erase_if_due() {
   if (retention > 0 && std::abs(now - looked_at_) < retention / 30) return;
   looked_at_ = now;
   if (retention == 0) return;
-  if (learner_.number() > snapshot_number_) keep_snapshot(false);
-  erase_contexts(
-      *store_, "retention", [&](DecisionId, const GroupTime& time) { return now - time.utc > retention; },
-      [&](const Erased& erased) { record(erased); });
+  const std::vector<Snapshot> kept = store_->snapshots();
+  if (kept.empty() || kept.back().number < learner_.number()) keep_snapshot(false);
+  erase_old(retention);
+}
+
+void LiveBandit::erase_old(Microseconds retention) {
+  RetentionLook look{.base = learner_.number()};
+  RetentionMarks marks = writer_->call([&](Ledger& ledger) {
+    look.before = {.utc = looked_at_ - retention, .elapsed = ledger.time().elapsed - retention};
+    return ledger.retention_marks();
+  });
+  const auto standings = [&](const std::vector<DecisionId>& ids) {
+    return writer_->call([&](Ledger& ledger) {
+      std::vector<IndexEntry> entries;
+      for (const DecisionId id : ids) entries.push_back(ledger.standing(id));
+      return entries;
+    });
+  };
+  erase_decisions(*store_, "retention", overdue_decisions(*store_, look, standings, marks),
+                  [&](const Erased& erased) { record(erased); });
+  writer_->call([&](Ledger& ledger) { return ledger.retention_marks() = marks, 0; });
+}
+
+bool LiveBandit::idle() const {
+  const std::scoped_lock lock(mutex_);
+  return idle_ && writer_->settled() && learned_to_ >= committed_ && writer_->queued() == 0 && writer_->waiting() == 0;
 }
 
 void LiveBandit::catch_up() {
@@ -196,7 +235,7 @@ LiveStatus LiveBandit::status() const {
   const std::scoped_lock lock(mutex_);
   return {.committed = committed_,
           .learned = learned_to_,
-          .made = made_,
+          .made = decider_->made(),
           .queued = writer_->queued(),
           .waiting = writer_->waiting(),
           .unlogged = writer_->unlogged(),

@@ -11,6 +11,7 @@ constexpr std::uint64_t most_queued = 100'000;   // decisions that nobody waits 
 constexpr std::size_t most_in_group = 4096;      // requests, so that the first of them need not wait for the last
 constexpr std::size_t most_expired = 4096;       // in one group
 constexpr std::chrono::milliseconds look{50};    // how often windows are looked at where nothing happens
+constexpr std::chrono::milliseconds gather{5};   // how long decisions wait for others where nobody waits for them
 constexpr std::chrono::milliseconds retry{100};  // after a failure of the store
 
 std::string message_of(const std::exception_ptr& error) {
@@ -26,7 +27,7 @@ std::string message_of(const std::exception_ptr& error) {
 
 LogWriter::LogWriter(Store& store, const Clock& clock, const LedgerLimits& limits,
                      std::function<void(EventNumber)> committed)
-    : ledger_(store, clock, limits), committed_(std::move(committed)), thread_([this] { run(); }) {}
+    : store_(store), ledger_(store, clock, limits), committed_(std::move(committed)), thread_([this] { run(); }) {}
 
 LogWriter::~LogWriter() {
   {
@@ -47,22 +48,23 @@ LedgerCounts LogWriter::counts() const {
   return counts_;
 }
 
-// After a restored backup, a token may have brought another decision with this id.
 bool LogWriter::add(Decided decided) {
   if (queued_.fetch_add(1) >= most_queued) {
     --queued_;
     return false;
   }
-  add({.apply =
-           [this, decided = std::move(decided), dropped = false](Ledger& ledger) mutable {
-             if (!dropped && !ledger.knows(decided.id)) {
-               ledger.decide(decided);
-             } else if (!std::exchange(dropped, true)) {
-               add_to_gap();
-             }
-           },
-       .finish = {}});
+  add({.decided = std::move(decided)});
   return true;
+}
+
+// After a restored backup, a token may have brought another decision with this id.
+void LogWriter::apply(Request& request) {
+  if (!request.decided) return request.apply(ledger_);
+  if (!request.dropped && !ledger_.knows(request.decided->id)) {
+    ledger_.decide(*request.decided);
+  } else if (!std::exchange(request.dropped, true)) {
+    add_to_gap();
+  }
 }
 
 void LogWriter::add_to_gap(std::uint64_t decisions) {
@@ -71,41 +73,49 @@ void LogWriter::add_to_gap(std::uint64_t decisions) {
 }
 
 void LogWriter::add(Request request) {
-  if (request.finish) ++waiting_;
+  const bool urgent = !request.decided;
+  if (urgent) ++waiting_;
   auto* node = new Request(std::move(request));
   node->before = requests_.load();
   while (!requests_.compare_exchange_weak(node->before, node)) {
   }
-  if (!sleeps_.load()) return;
+  const Rest rest = rest_.load();
+  if (rest == Rest::none || (rest == Rest::nap && !urgent)) return;
   // The lock: a writer that is about to sleep sees the request, or is woken.
   { const std::scoped_lock lock(mutex_); }
   wake_.notify_one();
 }
 
 // Waits for requests, at most until windows have to be looked at; adds them to those that are left from before.
-bool LogWriter::take_requests(std::deque<Request>& requests) {
+bool LogWriter::take_requests(Requests& requests) {
   if (requests.empty() && !more_expired_) {
     std::unique_lock lock(mutex_);
-    sleeps_ = true;
+    rest_ = Rest::sleep;
     wake_.wait_for(lock, look, [&] { return stopping_ || requests_.load() != nullptr; });
-    sleeps_ = false;
+    rest_ = Rest::nap;
+    if (requests_.load() != nullptr) wake_.wait_for(lock, gather, [&] { return stopping_ || waiting_ > 0; });
+    rest_ = Rest::none;
     if (stopping_ && requests_.load() == nullptr && gap_ == 0) return false;
   }
   collect(requests);
   return true;
 }
 
-void LogWriter::collect(std::deque<Request>& requests) {
-  std::vector<std::unique_ptr<Request>> taken;
-  for (Request* r = requests_.exchange(nullptr); r != nullptr; r = r->before) taken.emplace_back(r);
-  for (auto request = taken.rbegin(); request != taken.rend(); ++request) requests.push_back(std::move(**request));
+void LogWriter::collect(Requests& requests) {
+  Request* oldest = nullptr;  // of the list turned round
+  for (Request* r = requests_.exchange(nullptr); r != nullptr;) {
+    Request* const before = std::exchange(r->before, oldest);
+    oldest = std::exchange(r, before);
+  }
+  for (; oldest != nullptr; oldest = requests.back()->before) requests.emplace_back(oldest);
 }
 
 void LogWriter::run() {
   pthread_setname_np(pthread_self(), "pits log");
-  std::deque<Request> requests;
+  Requests requests;
   while (take_requests(requests)) {
     write(requests);
+    if (requests.empty() && waiting_ == 0) store_.rest();
     std::unique_lock lock(mutex_);
     if (problem_.empty()) continue;
     if (stopping_) break;  // the store does not take the rest
@@ -113,13 +123,13 @@ void LogWriter::run() {
   }
   collect(requests);
   const auto end = std::make_exception_ptr(failed("the log was closed"));
-  for (Request& request : requests) {
-    if (request.finish) request.finish(ledger_, end);
+  for (const auto& request : requests) {
+    if (request->finish) request->finish(ledger_, end);
   }
 }
 
 // One group. What throws in a request's own call concerns only that request.
-void LogWriter::write(std::deque<Request>& requests) {
+void LogWriter::write(Requests& requests) {
   std::vector<std::exception_ptr> errors(std::min(requests.size(), most_in_group));
   std::exception_ptr failure;
   std::uint64_t gap = 0;
@@ -130,7 +140,7 @@ void LogWriter::write(std::deque<Request>& requests) {
     if (gap > 0) ledger_.record(Gap{.decisions = gap});
     for (std::size_t i = 0; i < errors.size(); ++i) {
       try {
-        requests[i].apply(ledger_);
+        apply(*requests[i]);
       } catch (...) {
         errors[i] = std::current_exception();
       }
@@ -143,6 +153,7 @@ void LogWriter::write(std::deque<Request>& requests) {
   }
   if (!failure) {
     gap_ -= gap;
+    settled_ = !ledger_.waits();
     const std::scoped_lock lock(mutex_);
     counts_ = ledger_.counts();
   }
@@ -152,20 +163,19 @@ void LogWriter::write(std::deque<Request>& requests) {
 
 // Where the store failed, everybody who waits is told, also those that were not in this group yet. A decision that
 // nobody waits for is tried again, whatever went wrong.
-void LogWriter::finish(std::deque<Request>& requests, const std::vector<std::exception_ptr>& errors,
+void LogWriter::finish(Requests& requests, const std::vector<std::exception_ptr>& errors,
                        const std::exception_ptr& failure) {
   report(failure);  // before anybody is told
-  std::vector<Request> again;
+  Requests again;
   const std::size_t told = failure ? requests.size() : errors.size();
   for (std::size_t i = 0; i < told; ++i) {
-    Request& request = requests[i];
-    const std::exception_ptr wrong = failure ? failure : errors[i];
-    if (request.finish) {
+    const std::exception_ptr& wrong = failure ? failure : errors[i];
+    if (!requests[i]->decided) {
       --waiting_;  // before it is told
-      request.finish(ledger_, wrong);
+      requests[i]->finish(ledger_, wrong);
     } else if (wrong) {
       report(wrong);
-      again.push_back(std::move(request));
+      again.push_back(std::move(requests[i]));
     } else {
       --queued_;
     }

@@ -19,9 +19,11 @@ namespace pits {
 class LogWriter {
  public:
   struct Request {
-    std::function<void(Ledger&)> apply;
-    std::function<void(Ledger&, std::exception_ptr)>
-        finish;  // with the error, or none; empty: tried until it is durable
+    std::function<void(Ledger&)> apply{};
+    std::function<void(Ledger&, std::exception_ptr)> finish{};  // with the error, or none
+    // Instead of both: a decision that nobody waits for. It is tried until it is durable.
+    std::optional<Decided> decided{};
+    bool dropped = false;  // it: another decision has its id
     Request* before = nullptr;
   };
 
@@ -39,9 +41,10 @@ class LogWriter {
   // The same; then(ledger, result) is what is returned, computed once the group is durable.
   template <class Call, class Then>
   auto call_then(Call&& call, Then&& then);
-  // Nobody waits for it.
+  // The same without waiting; finish() tells.
   void add(Request request);
-  // The same; tried again until it is durable. False where too many decisions are not durable yet.
+  // Nobody waits for it, and it may share a group with those of the next few milliseconds. False where too many
+  // decisions are not durable yet.
   bool add(Decided decided);
   // A decision that is not logged: the next group says so.
   void add_to_gap(std::uint64_t decisions = 1);
@@ -50,23 +53,29 @@ class LogWriter {
   std::uint64_t waiting() const { return waiting_; }    // other requests that are not durable yet
   std::uint64_t unlogged() const { return unlogged_; }  // decisions of all gaps since the start
   LedgerCounts counts() const;
-  std::string problem() const;  // the last failure of the store since the last success
+  bool settled() const { return settled_; }  // no decision waits for its window to close
+  std::string problem() const;               // the last failure of the store since the last success
 
  private:
+  using Requests = std::deque<std::unique_ptr<Request>>;
+  enum class Rest { none, nap, sleep };  // who naps is woken by those who wait, who sleeps by any request
+
   void run();
-  bool take_requests(std::deque<Request>& requests);  // false: the end
-  void collect(std::deque<Request>& requests);
-  void write(std::deque<Request>& requests);
-  void finish(std::deque<Request>& requests, const std::vector<std::exception_ptr>& errors,
-              const std::exception_ptr& failure);
+  bool take_requests(Requests& requests);  // false: the end
+  void collect(Requests& requests);
+  void write(Requests& requests);
+  void apply(Request& request);
+  void finish(Requests& requests, const std::vector<std::exception_ptr>& errors, const std::exception_ptr& failure);
   void report(const std::exception_ptr& problem);
 
+  Store& store_;
   Ledger ledger_;  // of the writing thread
   std::function<void(EventNumber)> committed_;
   std::atomic<Request*> requests_{nullptr};  // the last one first
   std::atomic<std::uint64_t> queued_{0}, waiting_{0}, unlogged_{0};
   std::atomic<std::uint64_t> gap_{0};  // of unlogged_: the log does not say so yet
-  std::atomic<bool> sleeps_{false};
+  std::atomic<Rest> rest_{Rest::none};
+  std::atomic<bool> settled_{false};
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable wake_;
   bool stopping_ = false;

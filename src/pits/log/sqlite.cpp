@@ -45,6 +45,26 @@ std::int64_t Database::number(const char* sql) {
   return statement.step() ? statement.number(0) : 0;
 }
 
+// It starts at 0 again where everything was moved and nobody reads it.
+void Database::watch_wal() {
+  wal_ = std::make_unique<Wal>();
+  sqlite3_wal_hook(
+      connection_.get(),
+      [](void* to, sqlite3*, const char*, int pages) {
+        Wal& wal = *static_cast<Wal*>(to);
+        if (pages < wal.pages) wal.moved = 0;
+        wal.pages = pages;
+        return SQLITE_OK;
+      },
+      wal_.get());
+}
+
+void Database::checkpoint(int least_pages) {
+  if (wal_->pages - wal_->moved < least_pages) return;
+  sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  wal_->moved = wal_->pages;
+}
+
 // Many errors have rolled the transaction back already.
 void Database::roll_back() noexcept {
   if (sqlite3_get_autocommit(connection_.get()) == 0) {

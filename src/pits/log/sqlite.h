@@ -53,6 +53,10 @@ class Database {
 
   void execute(const char* sql);
   std::int64_t number(const char* sql);  // the first number of its first row
+  // The caller decides when pages of the write-ahead log are moved into the file.
+  void watch_wal();
+  // Moves them where there are at least so many. Failures are left to the next time, as SQLite's own checkpoints do.
+  void checkpoint(int least_pages);
   // change() as one transaction: where it throws, nothing of it has happened.
   template <class Change>
   void transaction(Change&& change) {
@@ -68,12 +72,17 @@ class Database {
 
  private:
   friend class Statement;
+  struct Wal {
+    int pages = 0;  // after the last commit
+    int moved = 0;  // those of the last checkpoint, whose place is not written over yet
+  };
   void check(int code) const;  // throws unless it says that all is well
   void roll_back() noexcept;
 
   std::filesystem::path file_;
   Access access_;
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> connection_;
+  std::unique_ptr<Wal> wal_{};  // set by SQLite
 };
 
 }  // namespace pits

@@ -18,6 +18,7 @@ class SqliteStore : public Store {
   ~SqliteStore() override;
 
   void commit(const Commit& commit) override;
+  void rest() override;
   std::optional<GroupReader> group(EventNumber number) const override;
   std::string page(std::uint64_t page) const override;
   std::string recovery() const override;

@@ -17,6 +17,13 @@ struct Snapshot {
   std::string engine{};  // that computed it
   bool base = false;     // never dropped: the events before it cannot give it again
   std::string bytes{};
+  std::string books{};  // what servers besides the learner need to know (live_bandit.h); of a fleet only
+};
+
+// Calls that another server has left in the database, and their answers.
+struct TakenCalls {
+  std::int64_t sender = 0, number = 0;
+  std::string answers{};  // empty: nobody waits for them
 };
 
 // What becomes durable together, or not at all.
@@ -27,15 +34,18 @@ struct Commit {
       pages{};                                             // of the index of decisions, which replace those of before
   std::vector<std::pair<std::string, DecisionId>> keys{};  // callers' names of decisions
   std::optional<std::string> recovery{};                   // where the ledger's recovery starts
+  std::vector<TakenCalls> taken{};                         // of a fleet only
 };
 
-// commit() is for one thread, the others for any. Every failure is an Error that names the file and the reason; after a
-// failed commit() nothing of it can be read, and another one may be tried.
+// commit() and rest() are for one thread, the others for any. Every failure is an Error that names the file and the
+// reason; after a failed commit() nothing of it can be read, and another one may be tried.
 class Store {
  public:
   virtual ~Store() = default;
 
   virtual void commit(const Commit& commit) = 0;
+  // Between commits, while nobody waits for one: what would delay a later one may be done now.
+  virtual void rest() {}
   // The last group whose first event has at most this number.
   virtual std::optional<GroupReader> group(EventNumber number) const = 0;
   // Empty where there is none.

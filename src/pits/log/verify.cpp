@@ -65,8 +65,8 @@ bool is_same(const ServingPolicy& policy, const Decided& logged) {
   ActionSet actions{.allowed = logged.allowed, .features = {}};
   if (!logged.features.empty()) actions.features = {logged.features.data(), K, logged.features.size() / K};
   std::vector<float> p(K);
-  const Action action = policy.rank(logged.x, actions, 1, logged.id).front().action;
-  const double error = policy.probabilities(logged.x, actions, logged.id, 0, p);
+  Action action = 0;
+  const double error = policy.probabilities(logged.x, actions, logged.id, 0, p, &action);
   return action == logged.action && p == logged.propensities && static_cast<float>(error) == logged.propensity_error;
 }
 

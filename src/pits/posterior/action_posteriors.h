@@ -46,7 +46,7 @@ class ActionPosteriors {
     window_.add_actions(n);
   }
 
-  void state(Archive& archive) { archive(posteriors_, window_); }
+  void state(Archive& archive) { archive.version("ActionPosteriors", 1)(posteriors_, window_); }
 
  private:
   // The action whose oldest observation the event has pushed out.

@@ -69,7 +69,9 @@ class BayesLinear {
   double n() const { return 2.0 * (a_ - prior_.a0); }  // Σ of the weights of the observations
   double misfit() const { return b_ - prior_.b0; }     // ½(yᵀy − meanᵀ precision mean)
 
-  void state(Archive& archive) { archive(prior_precision_, precision_, lower_, moment_, mean_, a_, b_, updates_); }
+  void state(Archive& archive) {
+    archive.version("BayesLinear", 1)(prior_precision_, precision_, lower_, moment_, mean_, a_, b_, updates_);
+  }
 
  private:
   auto lower() const { return lower_.triangularView<Eigen::Lower>(); }              // L

@@ -38,7 +38,7 @@ class BayesLogistic {
   Eigen::MatrixXd precision() const;                // P
   double variance(const Eigen::VectorXd& x) const;  // of x·w: xᵀP⁻¹x
 
-  void state(Archive& archive) { archive(mean_, diagonal_, cholesky_); }
+  void state(Archive& archive) { archive.version("BayesLogistic", 1)(mean_, diagonal_, cholesky_); }
 
  private:
   void set_precision(const Eigen::MatrixXd& precision);

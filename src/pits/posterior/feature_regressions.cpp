@@ -43,6 +43,12 @@ void add_scaled(float factor, std::span<const float> x, std::span<float> to) {
 struct FeatureRegressions::Evidence {
   std::vector<double> gamma, squares;  // of each group: Σ_a γ, Σ_a |mean|²
   double residuals = 0.0, n = 0.0;
+
+  void clear(std::size_t groups) {
+    gamma.assign(groups, 0.0);
+    squares.assign(groups, 0.0);
+    residuals = n = 0.0;
+  }
 };
 
 FeatureRegressions::FeatureRegressions(std::vector<CoefficientGroup> groups, std::size_t actions, std::size_t draws,
@@ -81,7 +87,8 @@ void FeatureRegressions::fit(std::span<const RegressionSums> sums, const Address
   const std::size_t K = actions();
   thread_local std::vector<Matrix<float>> inverses;
   inverses.resize(K);
-  Evidence evidence{std::vector<double>(groups_.size()), std::vector<double>(groups_.size())};
+  thread_local Evidence evidence;
+  evidence.clear(groups_.size());
   for (std::size_t a = 0; a < K; ++a) {
     if (sums[a].n > 0.0) {
       fit(a, sums[a], evidence, inverses[a]);
@@ -255,7 +262,7 @@ void FeatureRegressions::add_actions(std::size_t n, const Address& address) {
 }
 
 void FeatureRegressions::state(Archive& archive) {
-  archive(groups_, mean_, draws_, n_, misfit_);
+  archive.version("FeatureRegressions", 1)(groups_, mean_, draws_, n_, misfit_);
   for (std::size_t a = 0; a < actions(); ++a) {
     bool known = covariance_[a]->size() > 0;
     archive(known);

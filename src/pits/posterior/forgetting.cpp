@@ -10,8 +10,7 @@ namespace {
 
 using C = ForgettingConstants;
 
-double remembered(std::size_t memory) { return C::longest / std::pow(C::ratio, static_cast<double>(memory) - 1.0); }
-double discount_of(std::size_t memory) { return memory == 0 ? 1.0 : 1.0 - 1.0 / remembered(memory); }
+constexpr std::size_t most = C::most_inputs, memories = C::memories;
 
 }  // namespace
 
@@ -48,9 +47,8 @@ void Forgetting::Tracker::add(std::span<const double> g, double weight, double e
 
 // The weight of all that it knows falls to `factor`. The prior returns as fast, one coordinate per update.
 void Forgetting::Tracker::discount(double factor, std::size_t F) {
-  constexpr double least = 0.05;
   thread_local std::vector<double> g;
-  if (covariance.empty() || factor < least) {
+  if (covariance.empty() || factor < C::least_factor) {
     mean.resize(F);
     for (double& m : mean) m *= factor;
     covariance.assign(F * F, 0.0);
@@ -92,34 +90,30 @@ std::optional<std::uint64_t> Forgetting::observe(std::span<const float> z, std::
   thread_local std::vector<double> x;
   find_features(z, x);
   const std::span<const double> features = x;
-  error_ = std::max(1e-6, error_ + (std::min(error * error, 100.0 * error_) - error_) / C::error_memory);
+  error_ = next_error(error_, error);
   const double unit = std::max(error_, noise);
   for (std::size_t i = 0; i < scores_.size(); ++i) {
     const std::span<const double> of = i < memories ? features.last(1) : features;
     Tracker& tracker = trackers_[action][i];
     const double residual = error - tracker.prediction(of);
-    const double gain = 0.5 * (error * error - residual * residual) / unit;
-    scores_[i] = (1.0 - 1.0 / C::score_memory) * scores_[i] + std::clamp(gain, -C::largest_gain, C::largest_gain);
-    tracker.learn(discount_of(i % memories), of, residual, t);
+    scores_[i] = next_score(scores_[i], error, residual, unit);
+    tracker.learn(discount_of(static_cast<int>(i % memories)), of, residual, t);
   }
   return changed();
 }
 
-// Errors that were there all the time are no change: a memory without end predicts those too.
 std::optional<std::uint64_t> Forgetting::changed() {
-  double lasting = 0.0;
-  for (std::size_t i = 0; i < scores_.size(); i += memories) lasting = std::max(lasting, scores_[i]);
-  const auto best = static_cast<std::size_t>(std::ranges::max_element(scores_) - scores_.begin());
-  if (best % memories == 0 || scores_[best] < lasting + C::margin) return std::nullopt;
+  const std::uint64_t kept = kept_after_change(scores_.data());
+  if (kept == 0) return std::nullopt;
   scores_.fill(0.0);
   for (auto& of_action : trackers_) of_action.fill({});
-  return static_cast<std::uint64_t>(remembered(best % memories));
+  return kept;
 }
 
 void Forgetting::add_actions(std::size_t n) { trackers_.resize(trackers_.size() + n); }
 
 void Forgetting::state(Archive& archive) {
-  archive(trackers_, scores_, error_);
+  archive.version("Forgetting", 1)(trackers_, scores_, error_);
   if (!archive.reading()) return;
   for (const auto& of_action : trackers_) {
     for (std::size_t i = 0; i < of_action.size(); ++i) {

@@ -11,19 +11,9 @@
 
 #include "pits/core/io/archive.h"
 #include "pits/core/random.h"
+#include "pits/posterior/forgetting_rules.h"
 
 namespace pits {
-
-// Memories of the regressions, in observations; the first forgets nothing.
-struct ForgettingConstants {
-  static constexpr double longest = 800.0;  // then 200 and 50
-  static constexpr double ratio = 4.0;
-  static constexpr double score_memory = 500.0;  // observations that the scores remember
-  static constexpr double error_memory = 200.0;  // and the error that they are measured by
-  static constexpr double margin = 10.0;         // log likelihood by which a short memory must be better
-  static constexpr double largest_gain = 4.0;    // of a score by one observation
-  static constexpr double prior = 8.0;           // precision of the regressions' coefficients
-};
 
 class Forgetting {
  public:
@@ -38,9 +28,6 @@ class Forgetting {
   void state(Archive& archive);
 
  private:
-  static constexpr std::size_t memories = 4, families = 2;  // of the action alone, and linear in the context
-  static constexpr std::size_t most = 20;                   // of longer contexts as many random projections
-
   struct Tracker {
     std::vector<double> mean, covariance;  // (F), (F,F); empty: nothing learned
     std::uint64_t updated = 0, updates = 0;
@@ -55,10 +42,10 @@ class Forgetting {
   void find_features(std::span<const float> z, std::vector<double>& out) const;
   std::optional<std::uint64_t> changed();
 
-  std::size_t features_;                                            // F
-  std::vector<float> projection_;                                   // (F − 1, context size), or empty
-  std::vector<std::array<Tracker, memories * families>> trackers_;  // (K)
-  std::array<double, memories * families> scores_{};                // log of how much better than zero each predicted
+  std::size_t features_;                                                      // F
+  std::vector<float> projection_;                                             // (F − 1, context size), or empty
+  std::vector<std::array<Tracker, ForgettingConstants::trackers>> trackers_;  // (K)
+  std::array<double, ForgettingConstants::trackers> scores_{};  // log of how much better than zero each predicted
   double error_ = 1.0;
 };
 

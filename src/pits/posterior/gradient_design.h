@@ -35,7 +35,7 @@ class GradientDesign {
   void discount(double factor);
   double norm(std::span<const float> g) const;  // √(gᵀ Z⁻¹ g)
 
-  void state(Archive& archive) { archive(diagonal_, cholesky_); }
+  void state(Archive& archive) { archive.version("GradientDesign", 1)(diagonal_, cholesky_); }
 
   // Throws where the network would be too large for the design.
   void check(std::size_t parameters) const;

@@ -195,7 +195,7 @@ void History::keep_last(std::size_t n) {
 // Observation by observation, whatever the chunks look like.
 void History::state(Archive& archive) {
   std::uint64_t seen = seen_;
-  archive(seen, forgotten_);
+  archive.version("History", 1)(seen, forgotten_);
   const std::uint64_t kept = capacity_ == 0 ? seen : std::min<std::uint64_t>(seen, capacity_);
   std::vector<float> numbers(context_size_ + marks_.weights + marks_.offsets + 1);  // the reward comes last
   const std::span<float> all = numbers;

@@ -261,8 +261,8 @@ void LastLayers::add_actions(const Posterior& posterior, std::size_t n) {
 }
 
 void LastLayers::state(Archive& archive) {
-  archive(regressions_, groups_, draws_, sampled_.mean, sampled_.deviation, sampled_.draw_sd, sampled_.low,
-          sampled_.high, fits_);
+  archive.version("LastLayers", 1)(regressions_, groups_, draws_, sampled_.mean, sampled_.deviation, sampled_.draw_sd,
+                                   sampled_.low, sampled_.high, fits_);
 }
 
 }  // namespace pits

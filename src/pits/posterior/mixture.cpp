@@ -30,6 +30,18 @@ void add_times(ConstMatrixView<float> m, std::span<const float> x, std::span<flo
   add_product_transposed(m, row_view(x), MatrixView<float>(out.data(), out.size(), 1));
 }
 
+// Where contexts tell nothing, precisions must be free to grow: exploration in all their directions is what costs.
+std::vector<CoefficientGroup> freed(std::vector<CoefficientGroup> groups) {
+  for (auto group = groups.begin(); group + 1 < groups.end(); ++group) group->variance = C::coefficient_variance;
+  return groups;
+}
+
+}  // namespace
+
+std::vector<CoefficientGroup> network_groups(const LastLayerConfig& config, const Network& network) {
+  return freed(coefficient_groups(config, network));
+}
+
 std::vector<CoefficientGroup> linear_groups(std::size_t d) {
   const auto group = [](std::size_t first, std::size_t count, const PrecisionBounds& bounds) {
     return CoefficientGroup{.first = static_cast<std::ptrdiff_t>(first),
@@ -41,16 +53,8 @@ std::vector<CoefficientGroup> linear_groups(std::size_t d) {
   std::vector<CoefficientGroup> groups;
   if (d > 0) groups.push_back(group(0, d, C::linear_precision));
   groups.push_back(group(d, 1, LastLayerConstants::unit_precision));
-  return groups;
+  return freed(std::move(groups));
 }
-
-// Where contexts tell nothing, precisions must be free to grow: exploration in all their directions is what costs.
-std::vector<CoefficientGroup> freed(std::vector<CoefficientGroup> groups) {
-  for (auto group = groups.begin(); group + 1 < groups.end(); ++group) group->variance = C::coefficient_variance;
-  return groups;
-}
-
-}  // namespace
 
 Mixture::Mixture(const LastLayerConfig& config, const Posterior& posterior, const Address& address)
     : config_(config), address_(address) {
@@ -59,9 +63,9 @@ Mixture::Mixture(const LastLayerConfig& config, const Posterior& posterior, cons
   const NoisePrior noise{config.noise_shape, config.noise_scale};
   inputs_ = inputs_are_features(config, network);
   for (std::size_t i = 0; i < posterior.particles().rows(); ++i) {
-    sets_.emplace_back(freed(coefficient_groups(config, network)), K, S, noise);
+    sets_.emplace_back(network_groups(config, network), K, S, noise);
   }
-  sets_.emplace_back(freed(linear_groups(network.inputs())), K, S, noise);
+  sets_.emplace_back(linear_groups(network.inputs()), K, S, noise);
   draw_sd_ = Matrix<float>(sets_.size(), K);
   for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].start(draws_of(i, Purpose::last_layer, 0));
   update_weights();
@@ -73,8 +77,7 @@ double Mixture::weight(std::size_t set) const {
 }
 
 void Mixture::update_weights() {
-  const double share = 1.0 / (1.0 + std::exp(C::linear_handicap - lead_));
-  linear_weight_ = share < C::least_weight ? 0.0 : share > 1.0 - C::least_weight ? 1.0 : share;
+  linear_weight_ = pits::linear_weight(lead_);
   const std::size_t S = sets_[0].draws();
   row_weights_.resize(sets_.size() * S);
   for (std::size_t row = 0; row < row_weights_.size(); ++row)
@@ -120,13 +123,17 @@ void Mixture::find_draws(std::size_t i, ConstMatrixView<float> deviations, std::
   const Predictions& p = predictions();
   const std::size_t K = draw_sd_.cols();
   const auto rho = static_cast<float>(config_.mean_shrinkage);
+  thread_local std::vector<float> centre;  // (K) m̄ + ρ (m_i − m̄)
+  centre.resize(K);
+  for (std::size_t a = 0; a < K; ++a) centre[a] = p.mean[a] + rho * (p.means(i, a) - p.mean[a]);
   std::ranges::fill(out, 0.0F);
   add_times(deviations, p.features[i], out);
+  if (config_.optimistic) {
+    for (float& value : out) value = std::max(0.0F, value);
+  }
+  const std::span<const float> sd = draw_sd_.row(i);
   for (std::size_t first = 0; first < out.size(); first += K) {
-    for (std::size_t a = 0; a < K; ++a) {
-      float& value = out[first + a];
-      value = p.mean[a] + rho * (p.means(i, a) - p.mean[a]) + draw_sd_(i, a) * value;
-    }
+    for (std::size_t a = 0; a < K; ++a) out[first + a] = centre[a] + sd[a] * out[first + a];
   }
 }
 
@@ -146,14 +153,6 @@ void Mixture::values(const Posterior& posterior, std::span<const float> x, Matri
   }
 }
 
-// Squared errors in units of the noise: what decides is the mean reward, and squares are what scores a mean.
-void Mixture::score(double network_error, double linear_error, std::uint64_t seen) {
-  const double difference = network_error * network_error - linear_error * linear_error;
-  const double gain = std::clamp(0.5 * difference / sets_[0].noise_variance(), -C::largest_step, C::largest_step);
-  const double memory = std::clamp(0.5 * static_cast<double>(seen), C::least_memory, C::score_memory);
-  lead_ = (1.0 - 1.0 / memory) * lead_ + gain;
-}
-
 double Mixture::observe(const Posterior& posterior, const Observation& observation) {
   const double reward = posterior.standardiser().reward(observation.reward);
   predict(posterior, posterior.standardiser().context(observation.context), true);
@@ -161,8 +160,9 @@ double Mixture::observe(const Posterior& posterior, const Observation& observati
   double network = 0.0;
   for (std::size_t i = 0; i < networks(); ++i) network += p.means(i, observation.action);
   if (fits_ > 0) {  // before the first fit rewards have no unit
-    score(reward - network / static_cast<double>(networks()), reward - p.means(networks(), observation.action),
-          posterior.history().seen());
+    lead_ = next_lead(lead_, reward - network / static_cast<double>(networks()),
+                      reward - p.means(networks(), observation.action), sets_[0].noise_variance(),
+                      static_cast<double>(posterior.history().seen()));
   }
   Address address = address_;
   address.purpose = Purpose::observation_noise;
@@ -204,18 +204,13 @@ void Mixture::training_noise(double own_sd, double width, std::vector<float>& ou
   }
 }
 
-// The scale prior of last layers (last_layer_config.h), but for an action's first rewards only: rewards far from 0
-// would pay for it for ever.
 void Mixture::update_draw_sd(const Standardiser& standardiser) {
   const double scale_sd = scale_prior_sd(standardiser, config_.scale_prior);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     const double shared = sets_[i].noise_variance();
     for (std::size_t a = 0; a < draw_sd_.cols(); ++a) {
-      const double n = sets_[i].n(a);
-      const bool hardly_tried = n < 2.0 && config_.posterior_scale > 0.0;
-      const double kappa = hardly_tried ? std::max(1.0, config_.posterior_scale) : config_.posterior_scale;
-      const double faded = n < C::scale_pulls ? scale_sd * scale_sd / (1.0 + 0.5 * n) : 0.0;
-      draw_sd_(i, a) = static_cast<float>(kappa * std::sqrt(sets_[i].noise_variance(shared, a) + faded));
+      draw_sd_(i, a) = static_cast<float>(
+          mixture_draw_sd(config_.posterior_scale, scale_sd, sets_[i].n(a), sets_[i].noise_variance(shared, a)));
     }
   }
 }
@@ -236,7 +231,7 @@ void Mixture::add_actions(const Posterior& posterior, std::size_t n) {
 }
 
 void Mixture::state(Archive& archive) {
-  archive(sets_, draw_sd_, low_, high_, lead_, fits_);
+  archive.version("Mixture", 1)(sets_, draw_sd_, low_, high_, lead_, fits_);
   if (archive.reading()) {
     if (!std::isfinite(lead_)) throw bad_input("the saved weights of the models are not finite");
     update_weights();

@@ -5,7 +5,8 @@
 // A decision is one draw. Draw s of set i (a network, or the linear model) thinks of action a in context x
 //   m̄(x, a) + ρ (m_i(x, a) − m̄(x, a)) + κ σ_ia δ_ias·φ_i(x),
 // where m_i = clamp(mean_ia·φ_i(x)), m̄ is the weighted mean of the sets, and δ is a draw from the posterior of the
-// coefficients (feature_regressions.h). The probability of an action is the weight of the draws that prefer it.
+// coefficients (feature_regressions.h); with optimistic=true draws below the mean count as the mean. The probability of
+// an action is the weight of the draws that prefer it.
 #pragma once
 
 #include <span>
@@ -16,27 +17,16 @@
 #include "pits/posterior/feature_regressions.h"
 #include "pits/posterior/history.h"
 #include "pits/posterior/last_layers.h"
+#include "pits/posterior/mixture_rules.h"
 #include "pits/posterior/standardiser.h"
 
 namespace pits {
 
 class Posterior;
 
-// What no setting changes; docs/regret.md has the reasons.
-struct MixtureConstants {
-  // Rewards that the scores of the models remember: half of those seen, so that what a model missed when it knew little
-  // is forgotten, and so many that rare ones count.
-  static constexpr double least_memory = 100.0, score_memory = 10'000.0;
-  static constexpr double linear_handicap = 3.0;  // by how much, in log likelihood, the linear model must be better
-  static constexpr double least_weight = 1e-3;    // models of less weight decide nothing
-  static constexpr double largest_step = 30.0;    // of a score by one reward
-  static constexpr double scale_pulls = 20.0;     // the scale prior ends after this many rewards of an action
-  // Expected variance of the coefficients of contexts and units where rewards have variance 1. The precisions that
-  // follow are high where rewards are noisy and low where they are not.
-  static constexpr double coefficient_variance = 0.1;
-  // Of the linear model's contexts. Its sums are in single precision: collinear columns need the lower bound.
-  static constexpr PrecisionBounds linear_precision{0.125, 4096.0, 1.0};
-};
+// The coefficients of a network's regressions, and of the linear model's on contexts of d numbers, by their priors.
+std::vector<CoefficientGroup> network_groups(const LastLayerConfig& config, const Network& network);
+std::vector<CoefficientGroup> linear_groups(std::size_t d);
 
 class Mixture {
  public:
@@ -53,6 +43,7 @@ class Mixture {
   // Weight of each draw, (rows): S of each network, then S linear ones.
   std::span<const double> weights() const { return row_weights_; }
   double linear_weight() const { return linear_weight_; }
+  bool inputs() const { return inputs_; }  // contexts are features of the networks' regressions too
   // What each draw thinks of every action at x in the networks' units, (rows,K); 0 where its weight is.
   void values(const Posterior& posterior, std::span<const float> x, Matrix<float>& out) const;
   // The same of one draw, (K).
@@ -75,7 +66,6 @@ class Mixture {
   void find_draws(std::size_t set, ConstMatrixView<float> deviations, std::span<float> out) const;
   void predict(const Posterior& posterior, std::span<const float> x, bool all) const;
   Address draws_of(std::size_t set, Purpose purpose, std::size_t step) const;
-  void score(double network_error, double linear_error, std::uint64_t seen);
   void update_weights();
   void update_draw_sd(const Standardiser& standardiser);
 

@@ -132,8 +132,7 @@ void Posterior::train(int steps) {
   if (history_.size() == 0) throw failed("train: no observation yet");
   const Standardiser& before = thread_copy(standardiser_);
   const double unit = standardiser_.raw_width(1.0);
-  // With a mixture the units stay until a quarter more has been seen: the linear regressions need no new fit till then.
-  const bool grown = !mixture_ || 4 * history_.seen() >= 5 * units_at_;
+  const bool grown = !mixture_ || units_are_due(mixture_->inputs(), history_.seen(), units_at_);
   if (grown) {
     standardiser_.refresh(history_);
     units_at_ = history_.seen();
@@ -288,7 +287,7 @@ double Posterior::noise_sd(std::size_t particle, std::size_t action) const {
 }
 
 void Posterior::state(Archive& archive) {
-  archive(history_, standardiser_, mover_, theta_, anchors_, trained_at_);
+  archive.version("Posterior", 1)(history_, standardiser_, mover_, theta_, anchors_, trained_at_);
   if (archive.reading()) check_saved_parameters(theta_.flat());
   if (last_layers_) archive(*last_layers_);
   if (mixture_) archive(*mixture_, units_at_);

@@ -40,8 +40,8 @@ void check_mixture(const PosteriorConfig& c, const RewardModel& model) {
   if (model.network().layers().size() == 1) throw bad_input("last_layer=mixture needs hidden layers: model=mlp");
   if (c.units == UnitsKind::raw) throw bad_input("last_layer=mixture needs units=standardised or units=robust");
   if (c.last_layer.draws != HeadDraws::held) throw bad_input("last_layer=mixture holds its draws: draws=held");
-  if (!c.last_layer.evidence || !c.last_layer.intercept || c.last_layer.optimistic) {
-    throw bad_input("last_layer=mixture has evidence=true, intercept=true and optimistic=false");
+  if (!c.last_layer.evidence || !c.last_layer.intercept) {
+    throw bad_input("last_layer=mixture has evidence=true and intercept=true");
   }
   if (c.memory.discount < 1.0) throw bad_input("last_layer=mixture forgets by adaptive=true; discount must be 1");
 }

@@ -1,9 +1,14 @@
-// Standardisation of one number, for the CPU and the GPU.
+// The kinds of units, and standardisation of one number, for the CPU and the GPU.
 #pragma once
 
+#include "pits/core/enum_names.h"
 #include "pits/core/host_device.h"
 
 namespace pits {
+
+enum class UnitsKind { raw, standardised, robust };
+template <>
+inline constexpr auto enum_names<UnitsKind> = std::array{"raw", "standardised", "robust"};
 
 // A number further from the mean than this many standard deviations counts as this far: a column that was constant
 // until now, or that has one huge number in it, must not drown the others.

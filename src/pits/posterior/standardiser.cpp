@@ -4,14 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "pits/posterior/standardise.h"
-
 namespace pits {
-namespace {
-
-constexpr std::size_t level_columns = 4;
-
-}  // namespace
 
 void RunningMoments::observe(std::span<const float> row) {
   count_ += 1.0;
@@ -24,7 +17,7 @@ void RunningMoments::observe(std::span<const float> row) {
 
 Standardiser::Standardiser(UnitsKind kind, std::size_t context_size)
     : kind_(kind),
-      size_(context_size + (kind == UnitsKind::robust ? std::min(context_size, level_columns) : 0)),
+      size_(context_size + (kind == UnitsKind::robust ? std::min(context_size, RobustConstants::level_columns) : 0)),
       contexts_(kind == UnitsKind::standardised ? context_size : 0),
       rewards_(1),
       low_(std::numeric_limits<double>::infinity()),
@@ -82,16 +75,16 @@ ConstMatrixView<float> Standardiser::columns(ConstMatrixView<float> rows, std::s
   return std::as_const(copy).view();
 }
 
-// From at most 2,048 observations, evenly spaced among those kept.
 void Standardiser::find_columns(const History& history) {
-  constexpr std::size_t most = 2048;
-  const std::size_t n = std::min(history.size(), most);
+  const std::size_t n = std::min(history.size(), RobustConstants::most_sample);
   if (n == 0) return;
-  std::vector<float> sample(n);
+  thread_local std::vector<float> sample;
+  sample.resize(n);
   std::size_t marked = columns_.size();
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     for (std::size_t i = 0; i < n; ++i) sample[i] = history[i * history.size() / n].context[j];
-    columns_[j] = find_units(sample);
+    std::ranges::sort(sample);
+    columns_[j] = find_units({sample.data(), n});
     for (ColumnUnits::Level& level : columns_[j].levels) {
       if (marked < size_) level.column = marked++;
     }
@@ -109,7 +102,7 @@ void Standardiser::apply(Minibatch& batch) const {
       const bool plain = units.levels.empty() && !units.tails;
       for (std::size_t b = 0; b < batch.size(); ++b) {
         const float x = batch.contexts(j, b);
-        z(j, b) = plain ? standardise(x, units.centre, units.above) : units(x);
+        z(j, b) = plain ? standardise(x, units.centre, units.factor) : units(x);
         const ColumnUnits::Level* level = plain ? nullptr : units.level(x);
         if (level != nullptr && level->column != ColumnUnits::unmarked) z(level->column, b) = 1.0F;
       }

@@ -12,12 +12,9 @@
 #include "pits/model/minibatch.h"
 #include "pits/posterior/column_units.h"
 #include "pits/posterior/history.h"
+#include "pits/posterior/standardise.h"
 
 namespace pits {
-
-enum class UnitsKind { raw, standardised, robust };
-template <>
-inline constexpr auto enum_names<UnitsKind> = std::array{"raw", "standardised", "robust"};
 
 // Mean and sum of squared deviations of the numbers of each column (Welford 1962).
 class RunningMoments {
@@ -65,7 +62,9 @@ class Standardiser {
 
   const RewardScale& reward_scale() const { return scale_; }
 
-  void state(Archive& archive) { archive(contexts_, rewards_, low_, high_, scale_, shift_, factor_, columns_); }
+  void state(Archive& archive) {
+    archive.version("Standardiser", 1)(contexts_, rewards_, low_, high_, scale_, shift_, factor_, columns_);
+  }
 
  private:
   bool standardised() const { return kind_ != UnitsKind::raw; }

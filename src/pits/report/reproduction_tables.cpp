@@ -122,12 +122,17 @@ TextTable regret_comparison(const Reproduction& r) {
       difference.push_back(paper && comparable ? number((s.mean - paper->mean) / s.se, 1) : "");
     }
     table.rows.push_back(ours);
+    const bool in_paper = std::any_of(theirs.begin() + 2, theirs.end(), [](const auto& cell) { return !cell.empty(); });
+    if (!in_paper) continue;
     table.rows.push_back(theirs);
     table.rows.push_back(difference);
   }
   table.notes = remark_notes(*benchmark);
   table.notes.insert(table.notes.begin(), "Normalised regret, mean ± standard deviation (standard error) over " +
                                               run_note(*benchmark->plan) + "; uniform play is 100.");
+  if (benchmark->plan->realizations() < 10) {
+    table.notes.push_back("With so few realizations the standard errors are rough themselves.");
+  }
   if (!comparable) {
     table.notes.push_back(fmt::format("The paper's figures are for {} rounds: not comparable.", paper_rounds));
   }

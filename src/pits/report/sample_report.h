@@ -10,5 +10,7 @@ namespace pits {
 std::string sample_table(const SampleConfig& config, const SampleResult& result);
 std::string sample_json_lines(const SampleConfig& config, const SampleResult& result);
 std::string sample_page(const SampleConfig& config, const SampleResult& result, const std::string& command);
+// The frames as an animated SVG, with a light and a dark look.
+std::string sample_animation(const SampleConfig& config, const SampleResult& result);
 
 }  // namespace pits

@@ -32,6 +32,17 @@ std::optional<double> number_of(const FeatureValue& value) {
   return std::nullopt;
 }
 
+// A category's level: text, or a whole number such as that of a shop. JSON has no other numbers than 3 = 3.0, and a
+// table with missing values holds whole numbers as floating point.
+std::optional<std::string> level_of(const FeatureValue& value) {
+  if (const auto* text = std::get_if<std::string_view>(&value)) return std::string(*text);
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
+  const auto* real = std::get_if<double>(&value);
+  constexpr double exact = 9007199254740992.0;  // 2^53: whole numbers up to here are themselves
+  if (real == nullptr || std::floor(*real) != *real || std::abs(*real) > exact) return std::nullopt;
+  return fmt::format("{}", static_cast<std::int64_t>(*real));
+}
+
 bool is_time(FeatureKind kind) { return kind == FeatureKind::time_of_day || kind == FeatureKind::time_of_week; }
 
 void check(const Feature& f) {
@@ -97,45 +108,47 @@ std::vector<std::string> FeatureEncoder::columns() const {
   return names;
 }
 
-void FeatureEncoder::encode(const FeatureValue& value, std::span<float> out) const {
-  std::ranges::fill(out, 0.0F);
-  const std::size_t after = value_width();
+FeatureEntries FeatureEncoder::entries(const FeatureValue& value) const {
+  FeatureEntries out;
   if (std::holds_alternative<NoValue>(value)) {
     if (feature_.missing == Otherwise::error) {
       throw bad_input("feature '{}' is missing; the schema can allow it by \"missing\": \"level\"", feature_.name);
     }
-    out[after] = 1.0F;
-  } else if (!encode_known(value, out.first(after))) {
+    out.add(value_width(), 1.0F);
+  } else if (!encode_known(value, out)) {
     if (feature_.unknown == Otherwise::error) throw does_not_fit(value);
-    out.back() = 1.0F;
+    out.add(width_ - 1, 1.0F);
   }
+  return out;
 }
 
-bool FeatureEncoder::encode_known(const FeatureValue& value, std::span<float> out) const {
+void FeatureEncoder::encode(const FeatureValue& value, std::span<float> out) const {
+  std::ranges::fill(out, 0.0F);
+  for (const auto& [column, number] : entries(value)) out[column] = number;
+}
+
+bool FeatureEncoder::encode_known(const FeatureValue& value, FeatureEntries& out) const {
   switch (feature_.kind) {
     case FeatureKind::number: {
       const auto number = number_of(value);
       if (!number || !(std::abs(*number) <= std::numeric_limits<float>::max())) return false;
-      out[0] = static_cast<float>(*number);
+      out.add(0, static_cast<float>(*number));
       return true;
     }
     case FeatureKind::boolean: {
       const auto* flag = std::get_if<bool>(&value);
-      if (flag != nullptr) out[0] = *flag ? 1.0F : 0.0F;
+      if (flag != nullptr) out.add(0, *flag ? 1.0F : 0.0F);
       return flag != nullptr;
     }
     case FeatureKind::category: {
-      const auto* text = std::get_if<std::string_view>(&value);
-      const auto* whole = std::get_if<std::int64_t>(&value);  // e.g. the number of a shop
-      if (text == nullptr && whole == nullptr) return false;
-      const std::string number = whole != nullptr ? fmt::format("{}", *whole) : std::string();
-      const std::string_view level = text != nullptr ? *text : number;
+      const std::optional<std::string> level = level_of(value);
+      if (!level) return false;
       if (feature_.buckets > 0) {
-        out[bucket_of(level, feature_.buckets)] = 1.0F;
+        out.add(bucket_of(*level, feature_.buckets), 1.0F);
         return true;
       }
-      const auto found = level_column_.find(level);
-      if (found != level_column_.end()) out[found->second] = 1.0F;
+      const auto found = level_column_.find(*level);
+      if (found != level_column_.end()) out.add(found->second, 1.0F);
       return found != level_column_.end();
     }
     case FeatureKind::time_of_day:
@@ -144,7 +157,7 @@ bool FeatureEncoder::encode_known(const FeatureValue& value, std::span<float> ou
   return false;
 }
 
-bool FeatureEncoder::encode_time(const FeatureValue& value, std::span<float> out) const {
+bool FeatureEncoder::encode_time(const FeatureValue& value, FeatureEntries& out) const {
   std::optional<std::int64_t> utc;
   if (const auto* text = std::get_if<std::string_view>(&value)) utc = parse_timestamp(*text);
   const auto number = number_of(value);
@@ -156,8 +169,8 @@ bool FeatureEncoder::encode_time(const FeatureValue& value, std::span<float> out
   const std::int64_t local = *utc + zone_->offset(*utc) - monday;
   const std::int64_t second = (local % period + period) % period;
   const double angle = 2.0 * std::numbers::pi * static_cast<double>(second) / static_cast<double>(period);
-  out[0] = static_cast<float>(std::sin(angle));
-  out[1] = static_cast<float>(std::cos(angle));
+  out.add(0, static_cast<float>(std::sin(angle)));
+  out.add(1, static_cast<float>(std::cos(angle)));
   return true;
 }
 
@@ -174,8 +187,7 @@ Error FeatureEncoder::does_not_fit(const FeatureValue& value) const {
     case FeatureKind::category: break;
   }
   const auto* text = std::get_if<std::string_view>(&value);
-  const bool listed = std::holds_alternative<std::int64_t>(value) || text != nullptr;
-  if (!listed || feature_.buckets > 0) return must_be("text or a whole number");
+  if (!level_of(value) || feature_.buckets > 0) return must_be("text or a whole number");
   if (text == nullptr || text->size() > longest_shown || feature_.levels.size() > most_shown) {
     return must_be(fmt::format("one of its {} levels", feature_.levels.size()));
   }

@@ -1,6 +1,7 @@
 // One feature of a named context: what values it takes, and which columns of the vector they become.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -40,6 +41,16 @@ struct Feature {
   bool operator==(const Feature&) const = default;
 };
 
+// The numbers of an encoded value that may differ from 0, columns ascending.
+struct FeatureEntries {
+  std::array<std::pair<std::size_t, float>, 2> list{};  // column and number
+  std::size_t size = 0;
+
+  void add(std::size_t column, float number) { list[size++] = {column, number}; }
+  auto begin() const { return list.begin(); }
+  auto end() const { return list.begin() + static_cast<std::ptrdiff_t>(size); }
+};
+
 constexpr std::size_t most_columns = 100'000;  // of a feature, and of a schema
 
 // Encodes the values of one feature.
@@ -58,8 +69,9 @@ class FeatureEncoder {
   const Feature& feature() const { return feature_; }
   std::vector<std::string> columns() const;  // their names
   std::size_t width() const { return width_; }
-  // Fills out, (width). An Error names the feature and what it takes.
-  void encode(const FeatureValue& value, std::span<float> out) const;
+  // An Error names the feature and what it takes.
+  FeatureEntries entries(const FeatureValue& value) const;
+  void encode(const FeatureValue& value, std::span<float> out) const;  // the same as out, (width)
 
  private:
   struct Hash : std::hash<std::string_view> {
@@ -67,8 +79,8 @@ class FeatureEncoder {
   };
 
   std::size_t value_width() const;
-  bool encode_known(const FeatureValue& value, std::span<float> out) const;  // false: it does not fit
-  bool encode_time(const FeatureValue& value, std::span<float> out) const;
+  bool encode_known(const FeatureValue& value, FeatureEntries& out) const;  // false: it does not fit
+  bool encode_time(const FeatureValue& value, FeatureEntries& out) const;
   Error does_not_fit(const FeatureValue& value) const;
 
   Feature feature_;

@@ -141,6 +141,12 @@ void Schema::encode(std::size_t feature, const FeatureValue& value, std::span<fl
   encoders_[feature].encode(value, x.subspan(starts_[feature], encoders_[feature].width()));
 }
 
+FeatureEntries Schema::entries(std::size_t feature, const FeatureValue& value) const {
+  FeatureEntries entries = encoders_[feature].entries(value);
+  for (std::size_t i = 0; i < entries.size; ++i) entries.list[i].first += starts_[feature];
+  return entries;
+}
+
 std::vector<float> Schema::encode(std::string_view context) const {
   std::vector<float> x(width_);
   encode(context, x);

@@ -34,8 +34,9 @@ class Schema {
   // Fills x, (d). The context is a JSON object of plain values; null is no value. An Error names the feature.
   void encode(std::string_view context, std::span<float> x) const;
   std::vector<float> encode(std::string_view context) const;
-  // One value of the feature at a position, into its part of x.
+  // One value of the feature at a position, into its part of x; or the entries of x that may differ from 0.
   void encode(std::size_t feature, const FeatureValue& value, std::span<float> x) const;
+  FeatureEntries entries(std::size_t feature, const FeatureValue& value) const;
   // The feature of that name, or features(): none.
   std::size_t find(std::string_view name) const;
   Others others() const { return others_; }

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
-#include "pits/core/io/files.h"
-#include "pits/log/sqlite_store.h"
 #include "pits/serve/status_error.h"
 
 namespace pits {
 namespace {
-
-namespace fs = std::filesystem;
 
 void check_name(std::string_view name) {
   const auto plain = [](char c) {
@@ -25,26 +21,12 @@ void check_name(std::string_view name) {
   }
 }
 
-// Directories with a log, or with what is left of one.
-std::vector<std::string> names_in(const fs::path& store) {
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(store)) {
-    const auto has = [&](const char* file) { return fs::exists(entry.path() / file); };
-    if (entry.is_directory() && (has("events.db") || has("snapshots.db"))) names.push_back(entry.path().filename());
-  }
-  return names;
-}
+constexpr EventNumber events_when_asked = 50'000;    // before the end, where statistics start when they are asked for
+constexpr Microseconds unasked_after = 120'000'000;  // statistics that nobody looks at are given up
 
-// Ids of a service start at the microseconds since 2020. They stay below those of a later start, also where that
-// one goes on with an older backup and so does not know them: no id is given to two decisions.
-DecisionId first_id(Microseconds utc) {
-  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
-  return static_cast<DecisionId>(std::max<Microseconds>(utc - start_of_2020, 0));
-}
-
-EventNumber monitored_from(const Store& store) {
+EventNumber events_before_end(const Store& store, EventNumber events) {
   const EventNumber last = store.last();
-  return last - std::min(last, monitored_events);
+  return last - std::min(last, events);
 }
 
 std::string text_of(const nlohmann::json& value, const std::string& name) {
@@ -74,38 +56,49 @@ std::string difference(const Created& now, const Created& asked, const std::vect
 
 }  // namespace
 
-ServedBandit::ServedBandit(std::string name, std::unique_ptr<Store> store)
-    : name_(std::move(name)),
-      live_(std::move(store)),
-      config_(live_.config()),
-      monitor_(live_.store(), monitored_from(live_.store()), config_) {
-  live_.start_ids_at(first_id(system_clock().utc()));
+ServedBandit::ServedBandit(std::string name, std::shared_ptr<LiveCalls> live, bool monitored)
+    : name_(std::move(name)), live_(std::move(live)), monitored_(monitored), config_(live_->config()) {
+  if (monitored_) monitor_.emplace(live_->store(), events_before_end(live_->store(), monitored_events), config_);
+}
+
+nlohmann::json ServedBandit::statistics() {
+  const std::scoped_lock lock(monitoring_);
+  asked_ = system_clock().steady();
+  if (!monitor_) {
+    monitor_.emplace(live_->store(), events_before_end(live_->store(), events_when_asked), config());
+    monitor_->follow(live_->status().committed, events_when_asked);
+  }
+  return monitor_->statistics();
 }
 
 LiveConfig ServedBandit::config() const {
+  if (!monitored_) return live_->config();
   const std::scoped_lock lock(mutex_);
   return config_;
 }
 
 void ServedBandit::change_config(const LiveConfig& config) {
-  live_.change_config(config);
+  live_->change_config(config);
   const std::scoped_lock lock(mutex_);
   config_ = config;
 }
 
 void ServedBandit::change_actions(const std::vector<std::string>& add, const std::vector<std::string>& retire) {
-  for (const std::string& name : retire) live_.action(name);  // before anything is changed
-  const std::vector<std::string> known = live_.actions();
+  for (const std::string& name : retire) decider().action(name);  // before anything is changed
+  const std::vector<std::string> known = decider().actions();
   std::vector<std::string> missing;  // a repeated request adds nothing
   std::ranges::copy_if(add, std::back_inserter(missing),
                        [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
-  if (!missing.empty()) live_.add_actions(missing);
-  for (const std::string& name : retire) live_.retire(name);
+  if (!missing.empty()) live_->add_actions(missing);
+  for (const std::string& name : retire) live_->retire(decider().action(name));
 }
 
 void ServedBandit::follow(std::size_t most_events) {
+  const std::scoped_lock monitoring(monitoring_);
+  if (!monitored_ && system_clock().steady() - asked_ > unasked_after) monitor_.reset();
+  if (!monitor_) return;
   try {
-    monitor_.follow(live_.status().committed, most_events);
+    monitor_->follow(live_->status().committed, most_events);
     const std::scoped_lock lock(mutex_);
     monitor_problem_.clear();
   } catch (const std::exception& e) {  // a group that cannot be read
@@ -146,17 +139,13 @@ LiveSetup live_setup(const nlohmann::json& body) {
       throw bad_input("'{}' has the wrong type", name);
     }
   }
-  // Clicks that are learned at once and their absence only when the window closes look like a change of the world: an
-  // agent that forgets would forget for ever. So all are learned when it closes, unless the caller says otherwise.
-  if (!body.contains("rewards"))
-    setup.config.rewards = setup.config.window > 0.0 ? RewardRule::largest : RewardRule::first;
+  if (!body.contains("rewards") && setup.config.window == 0.0) setup.config.rewards = RewardRule::first;
   return setup;
 }
 
-Bandits::Bandits(fs::path store) : store_(std::move(store)), entries_(std::make_unique<const Entries>()) {
-  create_directories_or_throw(store_);
+Bandits::Bandits(BanditSource& source) : source_(source), entries_(std::make_unique<Entries>()) {
   auto entries = std::make_unique<Entries>();
-  for (const std::string& name : names_in(store_)) entries->emplace(name, Entry{});
+  for (const std::string& name : source_.names()) entries->emplace(name, Entry{});
   entries_.publish(std::move(entries));
 }
 
@@ -192,18 +181,18 @@ void Bandits::set(const std::string& name, std::optional<Entry> entry) {
 // An entry without a bandit and without a problem: there is no log, only what a crash has left of a creation.
 Bandits::Entry Bandits::opened(const std::string& name) const {
   try {
-    if (!fs::exists(store_ / name / "events.db"))
-      throw bad_input("events.db is missing: restore it, or move the rest away");
-    auto store = std::make_unique<SqliteStore>(store_ / name);
-    if (store->last() == 0) return {};
-    return {.bandit = std::make_shared<ServedBandit>(name, std::move(store))};
+    return {.bandit = source_.open(name)};
   } catch (const std::exception& e) {
     return {.bandit = nullptr, .problem = e.what()};
   }
 }
 
 void Bandits::open_all() {
-  for (const auto& [name, entry] : entries()) {
+  Entries all = entries();
+  if (source_.shared()) {
+    for (const std::string& name : source_.names()) all.try_emplace(name);
+  }
+  for (const auto& [name, entry] : all) {
     if (entry.bandit) continue;
     Entry now = opened(name);
     const bool there = now.bandit || !now.problem.empty();
@@ -215,10 +204,16 @@ bool Bandits::put(const std::string& name, const nlohmann::json& body) {
   check_name(name);
   const LiveSetup setup = live_setup(body);
   const Created asked = created_by(setup);
-  if (!entries().contains(name)) return create(name, setup);
+  if (!entries().contains(name)) {
+    const bool created = source_.create(name, setup);
+    const Entry entry = opened(name);
+    if (!entry.bandit) throw unavailable("the bandit '{}' cannot be opened: {}", name, entry.problem);
+    set(name, entry);
+    if (created) return true;
+  }
   const auto bandit = find(name);
-  const LiveBandit& live = bandit->live();
-  const std::string wrong = difference(live.created(), asked, live.actions(), setup.seed.has_value());
+  const Decider& decider = bandit->decider();
+  const std::string wrong = difference(decider.created(), asked, decider.actions(), setup.seed.has_value());
   if (!wrong.empty()) throw status_error(409, "there is a bandit '{}' already: {}", name, wrong);
   try {
     if (as_text(setup.config) != as_text(bandit->config())) bandit->change_config(setup.config);
@@ -227,17 +222,6 @@ bool Bandits::put(const std::string& name, const nlohmann::json& body) {
     throw;
   }
   return false;
-}
-
-bool Bandits::create(const std::string& name, const LiveSetup& setup) {
-  {
-    SqliteStore store(store_ / name);
-    LiveBandit::create(store, setup);
-  }
-  const Entry entry = opened(name);
-  if (!entry.bandit) throw unavailable("the bandit '{}' cannot be opened: {}", name, entry.problem);
-  set(name, entry);
-  return true;
 }
 
 }  // namespace pits

@@ -1,11 +1,14 @@
-// The bandits of a service: each has a log of its own in STORE/NAME. They are found from any thread without a lock.
+// The bandits of a service: each has a log of its own, in STORE/NAME or in a database that a fleet shares. They are
+// found from any thread without a lock.
 #pragma once
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "pits/fleet/fleet.h"
 #include "pits/log/live_bandit.h"
 #include "pits/serve/monitor.h"
+#include "pits/serve/token.h"
 
 namespace pits {
 
@@ -14,12 +17,15 @@ constexpr EventNumber monitored_events = 500'000;
 
 class ServedBandit {
  public:
-  ServedBandit(std::string name, std::unique_ptr<Store> store);
+  // Statistics are kept from the start, or only while somebody asks for them: in a fleet they would be read again by
+  // every server.
+  ServedBandit(std::string name, std::shared_ptr<LiveCalls> live, bool monitored);
 
   const std::string& name() const { return name_; }
-  LiveBandit& live() { return live_; }
-  const LiveBandit& live() const { return live_; }
-  Monitor& monitor() { return monitor_; }
+  LiveCalls& live() { return *live_; }
+  const LiveCalls& live() const { return *live_; }
+  const Decider& decider() const { return std::as_const(*live_).decider(); }
+  nlohmann::json statistics();
   // The settings, without asking the log: also while its store fails.
   LiveConfig config() const;
   void change_config(const LiveConfig& config);
@@ -30,12 +36,31 @@ class ServedBandit {
 
  private:
   std::string name_;
-  LiveBandit live_;
+  std::shared_ptr<LiveCalls> live_;
+  bool monitored_;
+  std::mutex monitoring_;  // of what follows
+  std::optional<Monitor> monitor_;
+  Microseconds asked_ = 0;    // steady: when statistics were asked for last
   mutable std::mutex mutex_;  // of what follows
   std::string monitor_problem_;
   LiveConfig config_;
-  Monitor monitor_;
 };
+
+// Where the bandits are kept.
+class BanditSource {
+ public:
+  virtual ~BanditSource() = default;
+  virtual std::vector<std::string> names() = 0;
+  // None: there is no log, only what a crash has left of a creation.
+  virtual std::shared_ptr<ServedBandit> open(const std::string& name) = 0;
+  virtual bool create(const std::string& name, const LiveSetup& setup) = 0;  // false: it is there
+  virtual TokenKeys tokens() = 0;                                            // a new one is made where it is time
+  // Others change bandits too, and calls may wait for the network.
+  virtual bool shared() const { return false; }
+  virtual std::string problem() const { return {}; }  // of all bandits; empty: none
+};
+std::unique_ptr<BanditSource> directory_source(const std::filesystem::path& store);
+std::unique_ptr<BanditSource> fleet_source(const FleetConfig& config);
 
 class Bandits {
  public:
@@ -45,8 +70,8 @@ class Bandits {
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
-  // Finds the names; opens nothing. The directory is made where it is not there.
-  explicit Bandits(std::filesystem::path store);
+  // Finds the names; opens nothing.
+  explicit Bandits(BanditSource& source);
 
   // From any thread. find() throws 404, or 503 where the bandit cannot be used now.
   std::shared_ptr<ServedBandit> find(std::string_view name) const;
@@ -61,9 +86,8 @@ class Bandits {
  private:
   void set(const std::string& name, std::optional<Entry> entry);  // none: it is not there
   Entry opened(const std::string& name) const;
-  bool create(const std::string& name, const LiveSetup& setup);
 
-  std::filesystem::path store_;
+  BanditSource& source_;
   std::mutex changing_;  // entries
   LeftRight<Entries> entries_;
 };

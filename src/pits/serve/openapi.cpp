@@ -99,7 +99,7 @@ Json property_of(const Field& field) {
 
 Json bandit_schema() {
   Json properties = {
-      {"agent", {{"type", "string"}, {"description", "NAME[:PRESET][,field=value...]; default: pi-ts:adaptive"}}},
+      {"agent", {{"type", "string"}, {"description", "NAME[:PRESET][,field=value...]; default: pi-ts"}}},
       {"schema", {{"type", "object"}, {"description", "Of named contexts; without it contexts are lists of numbers"}}},
       {"context_size", {{"type", "integer"}, {"description", "Length of the lists, where there is no schema"}}},
       {"actions",

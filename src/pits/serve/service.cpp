@@ -1,15 +1,15 @@
 #include "pits/serve/service.h"
 
-#include "pits/core/io/files.h"
 #include "pits/serve/page.h"
 
 namespace pits {
 namespace {
 
 constexpr std::chrono::seconds follow_every{1}, open_again_every{2};
-constexpr int follows_per_interval = 30;           // of latencies
-constexpr int follows_per_reload = 3600;           // of tokens' keys, which may be due for rotation
-constexpr std::size_t events_per_follow = 20'000;  // of one bandit's statistics
+constexpr std::chrono::milliseconds look_for_others{500};  // bandits that another server of a fleet has made
+constexpr int follows_per_interval = 30;                   // of latencies
+constexpr int follows_per_reload = 3600;                   // of tokens' keys, which may be due for rotation
+constexpr std::size_t events_per_follow = 20'000;          // of one bandit's statistics
 
 // Of "localhost:8080", "http://127.0.0.1" or "[::1]:80".
 bool names_this_machine(std::string_view authority) {
@@ -29,20 +29,15 @@ void refuse_other_sites(const HttpRequest& request) {
   throw status_error(403, "without --keys only this machine is answered, by the names localhost, 127.0.0.1 and [::1]");
 }
 
-std::filesystem::path token_file(const ServiceConfig& config) { return config.store / "token-keys"; }
-
 }  // namespace
 
 Service::Service(const ServiceConfig& config)
     : config_(config),
       requests_(routes().size()),
-      credentials_([&] {
-        create_directories_or_throw(config.store);
-        return std::make_unique<const Credentials>(
-            Credentials{config.keys.empty() ? ApiKeys() : ApiKeys::read(config.keys),
-                        TokenKeys::load(token_file(config), system_clock().utc())});
-      }()),
-      bandits_(config.store) {
+      source_(config.fleet ? fleet_source(*config.fleet) : directory_source(config.store)),
+      credentials_(std::make_unique<Credentials>(
+          Credentials{config.keys.empty() ? ApiKeys() : ApiKeys::read(config.keys), source_->tokens()})),
+      bandits_(*source_) {
   recovery_ = std::thread([this] { recover(); });
   housekeeper_ = std::thread([this] { housekeeping(); });
 }
@@ -58,9 +53,8 @@ Service::~Service() {
 }
 
 void Service::reload() {
-  auto next =
-      std::make_unique<const Credentials>(Credentials{config_.keys.empty() ? ApiKeys() : ApiKeys::read(config_.keys),
-                                                      TokenKeys::load(token_file(config_), system_clock().utc())});
+  auto next = std::make_unique<Credentials>(
+      Credentials{config_.keys.empty() ? ApiKeys() : ApiKeys::read(config_.keys), source_->tokens()});
   const std::scoped_lock lock(reloading_);
   credentials_.publish(std::move(next));
 }
@@ -99,9 +93,8 @@ void Service::dispatch(RouteId route, Exchange& e) {
     case RouteId::state:
       return later(e, [bandit = bandits_.find(e.name)] { return HttpReply{.body = state_of(*bandit).dump() + "\n"}; });
     case RouteId::statistics:
-      return later(e, [bandit = bandits_.find(e.name)] {
-        return HttpReply{.body = bandit->monitor().statistics().dump() + "\n"};
-      });
+      return later(e,
+                   [bandit = bandits_.find(e.name)] { return HttpReply{.body = bandit->statistics().dump() + "\n"}; });
     case RouteId::bandits: return e.reply(list_of(bandits_.entries()).dump() + "\n");
     case RouteId::server: return e.reply(server().dump() + "\n");
     case RouteId::live: return e.reply(HttpReply{.body = "alive\n", .type = "text/plain; charset=utf-8"});
@@ -166,7 +159,8 @@ void Service::recover() {
     bandits_.open_all();
     recovered_ = true;
     std::unique_lock lock(mutex_);
-    if (wake_.wait_for(lock, open_again_every, [&] { return stopping_; })) return;
+    const std::chrono::milliseconds pause = source_->shared() ? look_for_others : open_again_every;
+    if (wake_.wait_for(lock, pause, [&] { return stopping_; })) return;
   }
 }
 

@@ -14,7 +14,9 @@
 namespace pits {
 
 struct ServiceConfig {
-  std::filesystem::path store;
+  std::filesystem::path store{};
+  std::optional<FleetConfig> fleet{};                // a database instead of the store
+  double oldest_model = 60.0;                        // seconds; a bandit of a fleet with an older one is not ready
   bool durable_decisions = false;                    // written before they are answered; else they travel with a token
   std::filesystem::path keys{};                      // empty: everybody may do everything
   std::function<void(const std::string&)> report{};  // of problems that come and go, a line each
@@ -58,7 +60,7 @@ class Service {
 
   void dispatch(RouteId route, Exchange& exchange);
   void decide(Exchange& exchange, bool rank);
-  void decide_durably(Exchange& exchange, LiveBandit& live, std::vector<Decided> made,
+  void decide_durably(Exchange& exchange, LiveCalls& live, std::vector<Decided> made,
                       std::vector<std::vector<Action>> rankings, bool many);
   void reward(Exchange& exchange);
   void settle(Exchange& exchange, bool cancel);
@@ -68,6 +70,8 @@ class Service {
   void later(Exchange& exchange, std::function<HttpReply()> compute);
   std::shared_ptr<const Restored> record_in(const std::string& token, const ServedBandit& bandit, bool named) const;
   Reward reward_of(const ServedBandit& bandit, const RewardRequest& request) const;
+  // run(reply) now, or in the background where a decision must be found by its key in another place.
+  void find_then(Exchange& exchange, bool by_key, std::function<void(const std::shared_ptr<Reply>&)> run);
 
   std::string metrics() const;
   nlohmann::json server() const;
@@ -81,6 +85,7 @@ class Service {
 
   ServiceConfig config_;
   RequestMetrics requests_;
+  std::unique_ptr<BanditSource> source_;
   LeftRight<Credentials> credentials_;
   std::mutex reloading_;
   Bandits bandits_;

@@ -1,4 +1,6 @@
 // Decisions and rewards over HTTP.
+#include <fmt/compile.h>
+
 #include "pits/serve/service.h"
 
 namespace pits {
@@ -13,26 +15,39 @@ bool fits_token(const Decided& decided) {
          most_token_numbers;
 }
 
+// A name before it, such as ", \"model\": ", and a number.
+template <class Number>
+void append_number(std::string& out, std::string_view before, Number value) {
+  std::array<char, 32> digits;
+  out.append(before).append(digits.data(), fmt::format_to(digits.data(), FMT_COMPILE("{}"), value));
+}
+
 // Its name, or the number of the candidate.
-void append_action(std::string& out, const LiveBandit& live, Action action) {
-  if (live.created().actions.empty()) {
-    fmt::format_to(std::back_inserter(out), "{}", action);
+void append_action(std::string& out, const Decider& decider, Action action) {
+  if (decider.created().actions.empty()) {
+    append_number(out, {}, action);
   } else {
-    append_json(out, live.name(action));
+    append_json(out, decider.name(action));
   }
 }
 
-void append_decided(std::string& out, const LiveBandit& live, const Decided& decided, std::string_view token,
+// Without the end, which append_ranking writes; a token may come between.
+void append_decided(std::string& out, const Decider& decider, const Decided& decided) {
+  append_number(out, "{\"id\": ", decided.id);
+  out += ", \"action\": ";
+  append_action(out, decider, decided.action);
+  append_number(out, ", \"propensity\": ", decided.propensities.at(decided.action));
+  append_number(out, ", \"propensity_error\": ", decided.propensity_error);
+  append_number(out, ", \"model\": ", decided.model);
+}
+
+void append_ranking(std::string& out, const Decider& decider, const Decided& decided,
                     const std::vector<Action>& ranking) {
-  fmt::format_to(std::back_inserter(out), "{{\"id\": {}, \"action\": ", decided.id);
-  append_action(out, live, decided.action);
-  fmt::format_to(std::back_inserter(out), ", \"propensity\": {}, \"propensity_error\": {}, \"model\": {}",
-                 decided.propensities.at(decided.action), decided.propensity_error, decided.model);
-  if (!token.empty()) out.append(", \"token\": \"").append(token).append("\"");
   for (std::size_t i = 0; i < ranking.size(); ++i) {
     out += i == 0 ? ", \"ranking\": [{\"action\": " : ", {\"action\": ";
-    append_action(out, live, ranking[i]);
-    fmt::format_to(std::back_inserter(out), ", \"probability\": {}}}", decided.propensities.at(ranking[i]));
+    append_action(out, decider, ranking[i]);
+    append_number(out, ", \"probability\": ", decided.propensities.at(ranking[i]));
+    out += '}';
   }
   out += ranking.empty() ? "}" : "]}";
 }
@@ -53,7 +68,10 @@ std::vector<Action> by_probability(const Decided& decided) {
 // {"decisions": [A, B]}, or A alone.
 class DecidedList {
  public:
-  explicit DecidedList(bool many) : many_(many), text_(many ? "{\"decisions\": [" : "") {}
+  DecidedList(bool many, std::size_t n) : many_(many) {
+    text_.reserve(n * room);
+    if (many) text_ = "{\"decisions\": [";
+  }
   std::string& next() {
     if (count_++ > 0) text_ += ", ";
     return text_;
@@ -61,6 +79,7 @@ class DecidedList {
   std::string finish() { return std::move(text_ += many_ ? "]}\n" : "\n"); }
 
  private:
+  static constexpr std::size_t room = 600;  // for a decision with its token
   bool many_;
   std::string text_;
   std::size_t count_ = 0;
@@ -99,54 +118,71 @@ HttpReply reply_of(const std::vector<Answer>& answers) {
 
 void Service::decide(Exchange& e, bool rank) {
   const auto bandit = bandits_.find(e.name);
-  LiveBandit& live = bandit->live();
-  const auto asked = read_decide(e.request.body, live.schema(), live.created().context_size);
+  LiveCalls& live = bandit->live();
+  Decider& decider = live.decider();
+  const auto asked = read_decide(e.request.body, decider.schema(), decider.created().context_size);
   std::vector<Decided> made;
-  std::vector<std::vector<Action>> rankings(asked.requests.size());
+  made.reserve(asked.requests.size());
+  std::vector<std::vector<Action>> rankings(rank ? asked.requests.size() : 0);
   bool durable = config_.durable_decisions;
   for (const DecideRequest& request : asked.requests) {
     std::vector<Action>* ranking = rank ? &rankings[made.size()] : nullptr;
-    made.push_back(live.make(request.x, request.actions(), request.labels, ranking));
+    made.push_back(decider.make(request.x, request.actions(), request.labels, ranking, false));
     durable = durable || !request.labels.key.empty() || !fits_token(made.back());
   }
   if (durable) return decide_durably(e, live, std::move(made), std::move(rankings), asked.many);
-  DecidedList list(asked.many);
+  DecidedList list(asked.many, made.size());
   const Microseconds now = system_clock().utc();
   for (std::size_t i = 0; i < made.size(); ++i) {
-    const std::string token = credentials_.read(
-        [&](const Credentials& with) { return with.tokens.seal(made[i], now, bandit->name(), live.created().seed); });
-    append_decided(list.next(), live, made[i], token, rankings[i]);
+    std::string& text = list.next();
+    append_decided(text, decider, made[i]);
+    text += ", \"token\": \"";
+    credentials_.read([&](const Credentials& with) {
+      with.tokens.append(text, made[i], now, bandit->name(), decider.created().seed);
+      return 0;
+    });
+    text += '"';
+    append_ranking(text, decider, made[i], rank ? rankings[i] : std::vector<Action>());
     live.write(std::move(made[i]));  // one that cannot be written now is counted as a gap
   }
   e.reply(list.finish());
 }
 
-// Answered by the writing thread of the bandit, which calls all the functions below, in order.
-void Service::decide_durably(Exchange& e, LiveBandit& live, std::vector<Decided> made,
+// The functions below are called by threads that write, in any order; the last one answers.
+void Service::decide_durably(Exchange& e, LiveCalls& live, std::vector<Decided> made,
                              std::vector<std::vector<Action>> rankings, bool many) {
   struct Waiting {
     Reply reply;
-    DecidedList list;
+    bool many;
     std::vector<std::vector<Action>> rankings;
+    std::vector<std::string> texts;  // of the decisions
+    std::mutex mutex{};
     std::size_t done = 0;
     std::exception_ptr error{};
   };
-  const auto waiting = std::make_shared<Waiting>(Waiting{std::move(e.reply), DecidedList(many), std::move(rankings)});
-  for (Decided& decided : made) {
-    const DecisionId id = decided.id;
-    live.write(std::move(decided), [waiting, &live, id](const Decided* written, const std::exception_ptr& error) {
+  rankings.resize(made.size());  // empty where none is asked for
+  const auto waiting = std::shared_ptr<Waiting>(new Waiting{std::move(e.reply), many, std::move(rankings), {}});
+  waiting->texts.resize(made.size());
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const DecisionId id = made[i].id;
+    live.write(std::move(made[i]), [waiting, &decider = std::as_const(live).decider(), id, i](
+                                       const Decided* written, const std::exception_ptr& error) {
       Waiting& w = *waiting;
+      const std::scoped_lock lock(w.mutex);
       try {
         if (error) std::rethrow_exception(error);
         const bool earlier = written->id != id;  // with the same key
-        const bool ranked = !w.rankings[w.done].empty();
-        append_decided(w.list.next(), live, *written, {},
-                       earlier && ranked ? by_probability(*written) : w.rankings[w.done]);
+        const bool ranked = !w.rankings[i].empty();
+        append_decided(w.texts[i], decider, *written);
+        append_ranking(w.texts[i], decider, *written, earlier && ranked ? by_probability(*written) : w.rankings[i]);
       } catch (...) {
         w.error = std::current_exception();
       }
-      if (++w.done < w.rankings.size()) return;
-      w.error ? w.reply(w.error) : w.reply(w.list.finish());
+      if (++w.done < w.texts.size()) return;
+      if (w.error) return w.reply(w.error);
+      DecidedList list(w.many, w.texts.size());
+      for (const std::string& text : w.texts) list.next() += text;
+      w.reply(list.finish());
     });
   }
 }
@@ -155,8 +191,9 @@ void Service::decide_durably(Exchange& e, LiveBandit& live, std::vector<Decided>
 std::shared_ptr<const Restored> Service::record_in(const std::string& token, const ServedBandit& bandit,
                                                    bool named) const {
   try {
-    return std::make_shared<const Restored>(credentials_.read(
-        [&](const Credentials& with) { return with.tokens.open(token, bandit.name(), bandit.live().created().seed); }));
+    return std::make_shared<const Restored>(credentials_.read([&](const Credentials& with) {
+      return with.tokens.open(token, bandit.name(), bandit.decider().created().seed);
+    }));
   } catch (const Error&) {
     if (named) return nullptr;
     throw;
@@ -180,32 +217,50 @@ Reward Service::reward_of(const ServedBandit& bandit, const RewardRequest& reque
   return reward;
 }
 
+void Service::find_then(Exchange& e, bool by_key, std::function<void(const std::shared_ptr<Reply>&)> run) {
+  const auto reply = std::make_shared<Reply>(std::move(e.reply));
+  const auto safely = [reply, run = std::move(run)] {
+    try {
+      run(reply);
+    } catch (...) {
+      (*reply)(std::current_exception());
+    }
+  };
+  if (!by_key || !source_->shared()) return safely();
+  if (!background_.add(safely)) (*reply)(unavailable("too many requests of this kind wait"));
+}
+
 void Service::reward(Exchange& e) {
   const auto bandit = bandits_.find(e.name);
   const auto asked = read_rewards(e.request.body);
-  std::vector<Reward> rewards;
-  rewards.reserve(asked.requests.size());
-  for (const RewardRequest& request : asked.requests) rewards.push_back(reward_of(*bandit, request));
-  bandit->live().reward(std::move(rewards), [reply = std::make_shared<Reply>(std::move(e.reply)), many = asked.many](
-                                                const std::vector<Answer>& answers, const std::exception_ptr& error) {
-    if (error) return (*reply)(error);
-    (*reply)(many ? reply_of(answers) : reply_of(answers.front()));
+  const bool by_key = std::ranges::any_of(asked.requests, [](const auto& one) { return !one.decision.empty(); });
+  find_then(e, by_key, [this, bandit, asked](const std::shared_ptr<Reply>& reply) {
+    std::vector<Reward> rewards;
+    rewards.reserve(asked.requests.size());
+    for (const RewardRequest& request : asked.requests) rewards.push_back(reward_of(*bandit, request));
+    bandit->live().reward(std::move(rewards), [reply, many = asked.many](const std::vector<Answer>& answers,
+                                                                         const std::exception_ptr& error) {
+      if (error) return (*reply)(error);
+      (*reply)(many ? reply_of(answers) : reply_of(answers.front()));
+    });
   });
 }
 
 void Service::settle(Exchange& e, bool cancel) {
   const auto bandit = bandits_.find(e.name);
-  const Reward which = reward_of(*bandit, read_decision(e.request.body));
-  const auto done = [reply = std::make_shared<Reply>(std::move(e.reply))](const std::vector<Answer>& answers,
-                                                                          const std::exception_ptr& error) {
-    if (error) return (*reply)(error);
-    (*reply)(reply_of(answers.front()));
-  };
-  if (cancel) {
-    bandit->live().cancel(which.id, which.record, done);
-  } else {
-    bandit->live().activate(which.id, which.record, done);
-  }
+  const RewardRequest asked = read_decision(e.request.body);
+  find_then(e, !asked.decision.empty(), [this, bandit, asked, cancel](const std::shared_ptr<Reply>& reply) {
+    const Reward which = reward_of(*bandit, asked);
+    const auto done = [reply](const std::vector<Answer>& answers, const std::exception_ptr& error) {
+      if (error) return (*reply)(error);
+      (*reply)(reply_of(answers.front()));
+    };
+    if (cancel) {
+      bandit->live().cancel(which.id, which.record, done);
+    } else {
+      bandit->live().activate(which.id, which.record, done);
+    }
+  });
 }
 
 }  // namespace pits

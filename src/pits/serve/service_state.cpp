@@ -67,6 +67,10 @@ void add_bandit_metrics(MetricsText& text, const Bandits::Entries& entries) {
              [](const LiveStatus& s) { return as_number(s.trainings); }},
       Metric{"pits_training", "gauge", "1 while a training is under way or due",
              [](const LiveStatus& s) { return s.training ? 1.0 : 0.0; }},
+      Metric{"pits_model_age_seconds", "gauge", "Seconds since decisions knew all that was written, in a fleet",
+             [](const LiveStatus& s) { return s.model_age; }},
+      Metric{"pits_learned_here", "gauge", "1 where this server learns the bandit",
+             [](const LiveStatus& s) { return s.held ? 1.0 : 0.0; }},
       Metric{"pits_store_failing", "gauge", "1 while the store does not take what is written",
              [](const LiveStatus& s) { return s.store_problem.empty() ? 0.0 : 1.0; }}};
   std::vector<std::pair<std::string, LiveStatus>> all;
@@ -104,12 +108,12 @@ void add_request_metrics(MetricsText& text, const RequestMetrics& requests) {
 }  // namespace
 
 nlohmann::json state_of(ServedBandit& bandit) {
-  const LiveBandit& live = bandit.live();
-  const LiveStatus status = live.status();
-  const Created& created = live.created();
-  const auto retired = live.retired();
+  const Decider& decider = bandit.decider();
+  const LiveStatus status = bandit.live().status();
+  const Created& created = decider.created();
+  const auto retired = decider.retired();
   auto actions = nlohmann::json::array();
-  const auto names = live.actions();
+  const auto names = decider.actions();
   for (Action a = 0; a < names.size(); ++a) {
     actions.push_back({{"name", names[a]}, {"retired", a < retired.size() && retired[a] != 0}});
   }
@@ -142,6 +146,8 @@ nlohmann::json state_of(ServedBandit& bandit) {
                           {"refused", status.refused},
                           {"training", status.training},
                           {"trainings", status.trainings},
+                          {"learned_here", status.held},
+                          {"model_age", status.model_age},
                           {"problem", status.problem}};
   if (!created.schema.empty()) state["schema"] = nlohmann::json::parse(created.schema);
   return state;
@@ -159,8 +165,14 @@ std::vector<std::string> Service::problems() const {
   std::vector<std::string> all;
   if (draining_) all.emplace_back("the service is stopping");
   if (!recovered_) all.emplace_back("logs are being recovered");
+  const std::string of_all = source_->problem();
+  if (!of_all.empty()) all.push_back(of_all);
   for (const auto& [name, entry] : bandits_.entries()) {
-    if (std::string problem = problem_of(name, entry); !problem.empty()) all.push_back(std::move(problem));
+    if (!of_all.empty() && entry.bandit) continue;
+    std::string problem = problem_of(name, entry);
+    const double age = problem.empty() && config_.fleet ? entry.bandit->live().status().model_age : 0.0;
+    if (age > config_.oldest_model) problem = fmt::format("{}: its policy is {:.0f} s old", name, age);
+    if (!problem.empty()) all.push_back(std::move(problem));
   }
   const std::scoped_lock lock(mutex_);
   if (!token_problem_.empty()) all.push_back(token_problem_);

@@ -14,7 +14,6 @@ constexpr unsigned char format = 1;
 constexpr std::size_t nonce_size = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
 constexpr std::size_t tag_size = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 constexpr std::size_t head_size = 1 + sizeof(std::uint32_t) + nonce_size;
-constexpr int alphabet = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
 
 using Bytes = std::vector<unsigned char>;
 
@@ -73,46 +72,76 @@ void write_associated(Bytes& bytes, const unsigned char* head, std::string_view 
   append(bytes, bandit.data(), bandit.size());
 }
 
-// As sodium_bin2base64 does, which takes longer than the encryption because its time tells nothing of the bytes; these
-// are public.
-std::string encoded(const Bytes& bytes) {
-  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string text((bytes.size() * 4 + 2) / 3, '\0');
-  char* to = text.data();
+// base64url: two letters for every number of 12 bits, and the number of every letter; 64: it is none.
+constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr auto letters = [] {
+  std::array<std::array<char, 2>, 4096> two{};
+  for (std::size_t i = 0; i < two.size(); ++i) two[i] = {alphabet[i / 64], alphabet[i % 64]};
+  return two;
+}();
+constexpr auto numbers = [] {
+  std::array<unsigned char, 256> all{};
+  all.fill(64);
+  for (unsigned char i = 0; i < alphabet.size(); ++i) all[static_cast<unsigned char>(alphabet[i])] = i;
+  return all;
+}();
+
+// As sodium_bin2base64 and sodium_base642bin do, which take longer than the encryption because their time tells nothing
+// of the bytes; these are public.
+void append_encoded(std::string& text, const Bytes& bytes) {
+  const std::size_t start = text.size(), size = (bytes.size() * 4 + 2) / 3;
+  text.resize(start + size + 2);  // room for a whole last group
+  char* to = text.data() + start;
+  const auto put = [&to](unsigned three) {
+    std::memcpy(to, letters[three >> 12U].data(), 2);
+    std::memcpy(to + 2, letters[three & 4095U].data(), 2);
+    to += 4;
+  };
   std::size_t i = 0;
-  for (; i + 3 <= bytes.size(); i += 3, to += 4) {
-    const unsigned three = bytes[i] << 16U | bytes[i + 1] << 8U | bytes[i + 2];
-    for (unsigned j = 0; j < 4; ++j) to[j] = letters[three >> (18U - 6U * j) & 63U];
+  for (; i + 3 <= bytes.size(); i += 3) put(bytes[i] << 16U | bytes[i + 1] << 8U | bytes[i + 2]);
+  if (i < bytes.size()) put(bytes[i] << 16U | (i + 1 < bytes.size() ? bytes[i + 1] << 8U : 0U));
+  text.resize(start + size);
+}
+
+// False: a letter is none, or bits that belong to no byte are not 0.
+bool decode(std::string_view text, Bytes& bytes) {
+  const std::size_t size = text.size() * 3 / 4;
+  bytes.resize(size + 3);  // room for a whole last group
+  unsigned char wrong = text.size() % 4 == 1 ? 64 : 0;
+  unsigned char* to = bytes.data();
+  for (std::size_t i = 0; i < text.size(); i += 4, to += 3) {
+    const auto at = [&](std::size_t j) -> unsigned {
+      const unsigned char n = i + j < text.size() ? numbers[static_cast<unsigned char>(text[i + j])] : 0;
+      wrong |= n;
+      return n;
+    };
+    const unsigned four = at(0) << 18U | at(1) << 12U | at(2) << 6U | at(3);
+    to[0] = static_cast<unsigned char>(four >> 16U);
+    to[1] = static_cast<unsigned char>(four >> 8U);
+    to[2] = static_cast<unsigned char>(four);
   }
-  if (i == bytes.size()) return text;
-  const bool two = i + 2 == bytes.size();
-  const unsigned rest = bytes[i] << 16U | (two ? bytes[i + 1] << 8U : 0U);
-  for (unsigned j = 0; j < (two ? 3U : 2U); ++j) to[j] = letters[rest >> (18U - 6U * j) & 63U];
-  return text;
+  const bool left = bytes[size] != 0 || bytes[size + 1] != 0;
+  bytes.resize(size);
+  return (wrong & 64U) == 0 && !left;
 }
 
 Bytes decoded(std::string_view token) {
-  Bytes bytes(token.size());
-  std::size_t size = 0;
-  if (token.empty() ||
-      sodium_base642bin(bytes.data(), bytes.size(), token.data(), token.size(), nullptr, &size, nullptr, alphabet) !=
-          0 ||
-      size < head_size + tag_size) {
+  Bytes bytes;
+  if (!decode(token, bytes) || bytes.size() < head_size + tag_size) {
     throw bad_input("that is no token: a token is what came with the decision, unchanged");
   }
   if (bytes[0] != format) throw bad_input("the token has format {}; this pits reads format {}", bytes[0], format);
-  bytes.resize(size);
   return bytes;
 }
 
 }  // namespace
 
-std::string TokenKeys::seal(const Decided& decided, Microseconds utc, std::string_view bandit,
-                            std::uint64_t seed) const {
+void TokenKeys::append(std::string& text, const Decided& decided, Microseconds utc, std::string_view bandit,
+                       std::uint64_t seed) const {
   thread_local Bytes bytes, associated;
   const Key& key = keys_.back();
   bytes.assign(1, format);
-  append(bytes, &key.id, sizeof key.id);
+  pits::append(bytes, &key.id, sizeof key.id);
   append_nonce(bytes);
   const FieldWriter write{bytes};
   const_cast<Decided&>(decided).visit(write);  // writing changes nothing
@@ -123,7 +152,14 @@ std::string TokenKeys::seal(const Decided& decided, Microseconds utc, std::strin
   unsigned char* fields = bytes.data() + head_size;
   crypto_aead_xchacha20poly1305_ietf_encrypt(fields, nullptr, fields, size, associated.data(), associated.size(),
                                              nullptr, fields - nonce_size, key.secret.data());
-  return encoded(bytes);
+  append_encoded(text, bytes);
+}
+
+std::string TokenKeys::seal(const Decided& decided, Microseconds utc, std::string_view bandit,
+                            std::uint64_t seed) const {
+  std::string text;
+  append(text, decided, utc, bandit, seed);
+  return text;
 }
 
 Restored TokenKeys::open(std::string_view token, std::string_view bandit, std::uint64_t seed) const {

@@ -23,12 +23,16 @@ class TokenKeys {
   // Of a file that only its owner may read. It is made where it is missing; where the newest key is older than 30 days,
   // a new one is added, and those that have not been the newest for 400 days are removed.
   static TokenKeys load(const std::filesystem::path& file, Microseconds now);
+  // The same of a text, empty at first, which is changed where keys come or go.
+  static TokenKeys renewed(std::string& text, std::string_view source, Microseconds now);
   // Adds a new newest key, durably.
   static void rotate(const std::filesystem::path& file, Microseconds now);
   // Of the text of such a file; an Error names the source and the line.
   static TokenKeys parse(std::string_view text, std::string_view source);
 
   std::string seal(const Decided& decided, Microseconds utc, std::string_view bandit, std::uint64_t seed) const;
+  void append(std::string& text, const Decided& decided, Microseconds utc, std::string_view bandit,
+              std::uint64_t seed) const;
   std::string seal(const Restored& record, std::string_view bandit, std::uint64_t seed) const {
     return seal(record, record.utc, bandit, seed);
   }

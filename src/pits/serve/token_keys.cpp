@@ -111,12 +111,19 @@ void TokenKeys::remove_old(Microseconds now) {
   keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(old));
 }
 
-TokenKeys TokenKeys::load(const Path& file, Microseconds now) {
-  const std::string text = read_keys(file);
-  TokenKeys keys = text.empty() ? TokenKeys() : parse(text, file.string());
+TokenKeys TokenKeys::renewed(std::string& text, std::string_view source, Microseconds now) {
+  TokenKeys keys = text.empty() ? TokenKeys() : parse(text, source);
   if (keys.keys_.empty() || now - keys.keys_.back().created > renewed_after) keys.add_key(now);
   keys.remove_old(now);
-  if (const std::string changed = keys.text(); changed != text) write_keys(file, changed);
+  text = keys.text();
+  return keys;
+}
+
+TokenKeys TokenKeys::load(const Path& file, Microseconds now) {
+  const std::string old = read_keys(file);
+  std::string text = old;
+  TokenKeys keys = renewed(text, file.string(), now);
+  if (text != old) write_keys(file, text);
   return keys;
 }
 

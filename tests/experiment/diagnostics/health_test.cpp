@@ -89,10 +89,10 @@ INSTANTIATE_TEST_SUITE_P(Particles, WatchedAgent,
                                          "pi-ts:released,particles=4",
                                          "pi-ts:paper,flow=spos,optimizer=sgd,step=1e-5,particles=4",
                                          "pi-ts:paper,noise=learned,particles=4,capacity=60",
-                                         "pi-ts,discount=0.99,particles=4", "ensemble,particles=4",
-                                         "ensemble:auto,particles=4", "lin-ts:auto", "pi-ts,model=linear,particles=4",
-                                         "bootstrap", "ensemble-sampling,particles=4",
-                                         "weighted-bootstrap,particles=4"),
+                                         "pi-ts:exact,discount=0.99,particles=4", "ensemble,particles=4",
+                                         "ensemble:auto,particles=4", "lin-ts:auto",
+                                         "pi-ts:exact,model=linear,particles=4", "bootstrap",
+                                         "ensemble-sampling,particles=4", "weighted-bootstrap,particles=4"),
                          [](const auto& agent) {
                            std::string name = agent.param;
                            std::ranges::replace_if(

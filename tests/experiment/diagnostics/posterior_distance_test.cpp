@@ -88,18 +88,18 @@ class Believer : public Cloned<Believer> {
  public:
   Believer(const PosteriorDistance& probe, const Linear& problem, std::size_t steps, double shift)
       : Cloned(AgentSetup{.context_size = problem.context_size(), .actions = problem.actions()}),
-        probe_(probe),
-        problem_(problem),
+        probe_(&probe),
+        problem_(&problem),
         steps_(steps),
         shift_(shift) {}
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override {
     Round round;
     for (std::size_t c = 0; c < PosteriorDistance::contexts; ++c) {
-      problem_.draw(steps_ + c, round);
+      problem_->draw(steps_ + c, round);
       if (!std::ranges::equal(round.context, x)) continue;
       Stream stream({.seed = 9, .realization = draw, .step = static_cast<std::uint32_t>(c)});
       for (Action a = 0; a < out.size(); ++a) {
-        const auto normal = probe_.exact(c, a);
+        const auto normal = probe_->exact(c, a);
         out[a] = normal.mean + shift_ + normal.sd * stream.normal();
       }
       return true;
@@ -112,14 +112,15 @@ class Believer : public Cloned<Believer> {
   void observe(const Feedback&) override {}
   void state(Archive&) override {}
 
-  const PosteriorDistance& probe_;
-  const Linear& problem_;
+  const PosteriorDistance* probe_;
+  const Linear* problem_;
   std::size_t steps_;
   double shift_;
 };
 
 struct Played {
-  explicit Played(std::size_t rounds) : problem({.noise = {.level = 0.1}}, {.seed = 3}), probe(problem, nobody, 500, 500) {
+  explicit Played(std::size_t rounds)
+      : problem({.noise = {.level = 0.1}}, {.seed = 3}), probe(problem, nobody, 500, 500) {
     Round round;
     for (std::size_t t = 0; t < rounds; ++t) {
       problem.draw(t, round);
@@ -201,12 +202,11 @@ TEST(PosteriorDistance, RefusesWhatHasNoExactPosterior) {
   };
   EXPECT_NE(message({.agents = {"lin-ts"}, .environments = {"wheel"}, .probe = "posterior"}).find("linear"),
             std::string::npos);
-  EXPECT_NE(
-      message({.agents = {"uniform"}, .environments = {"linear"}, .probe = "posterior"}).find("no posterior"),
-      std::string::npos);
-  EXPECT_NE(message({.agents = {"lin-ts"}, .environments = {"linear,noise_level=0"}, .probe = "posterior"})
-                .find("noise"),
+  EXPECT_NE(message({.agents = {"uniform"}, .environments = {"linear"}, .probe = "posterior"}).find("no posterior"),
             std::string::npos);
+  EXPECT_NE(
+      message({.agents = {"lin-ts"}, .environments = {"linear,noise_level=0"}, .probe = "posterior"}).find("noise"),
+      std::string::npos);
 }
 
 // 20 rounds of equal ratio: 20·100^(i/19), rounded.

@@ -18,8 +18,10 @@ function facts(pairs) {
   );
 }
 
-export function header(title, line, pairs) {
-  return element("header", {}, element("h1", {}, title), element("p", { class: "lead" }, line), facts(pairs));
+// finding: one sentence of what came out, or null
+export function header(title, line, pairs, finding = null) {
+  const found = finding ? element("p", { class: "finding" }, finding) : null;
+  return element("header", {}, element("h1", {}, title), found, element("p", { class: "lead" }, line), facts(pairs));
 }
 
 // A wide table scrolls inside its frame, not the page.

@@ -1,4 +1,4 @@
-import { isNumber } from "../base/format.js";
+import { decimalsFor, fixed, isNumber } from "../base/format.js";
 import { leaders } from "../base/leaders.js";
 
 function tally(names) {
@@ -16,15 +16,53 @@ function bothLeaders(cells, variants) {
 
 const listed = (parts) => (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
 
-// Which method is best in how many problems, and whether the paper says the same.
+// How far the next agent is above the best, with its standard error: of paired differences where both have their
+// realizations, for all agents meet the same rounds.
+function lead(best, next) {
+  const difference = next.mean - best.mean;
+  const n = best.values?.length;
+  if (n > 1 && next.values?.length === n) {
+    const off = next.values.map((value, i) => value - best.values[i] - difference);
+    return { difference, error: Math.sqrt(off.reduce((sum, x) => sum + x * x, 0) / (n - 1) / n) };
+  }
+  return { difference, error: isNumber(best.se) && isNumber(next.se) ? Math.hypot(best.se, next.se) : null };
+}
+
+// { best, next, difference, error, clear } of the agents in one problem; clear: by more than two standard errors.
+function decided(cells) {
+  const known = cells.filter(({ mean }) => isNumber(mean)).sort((a, b) => a.mean - b.mean);
+  if (known.length < 2) return null;
+  const [best, next] = known;
+  const { difference, error } = lead(best, next);
+  return { best, next, difference, error, clear: error > 0 && difference > 2 * error };
+}
+
+function inOneProblem({ best, next, difference, error, clear }, label) {
+  const decimals = decimalsFor([best.mean]);
+  const figures = (value, se) => fixed(value, decimals) + (se > 0 ? ` ± ${fixed(se, decimals)}` : "");
+  const doubt = !(error > 0) ? " One realization does not say how much of that is chance." : clear ? "" : " That is less than two standard errors: chance may explain it.";
+  return `${label(best.agent)} has the lowest mean normalised regret, ${figures(best.mean, best.se)}; ${label(next.agent)} comes next, ${figures(difference, error)} higher.${doubt}`;
+}
+
+// Which agent is best in how many problems, and how sure that is. columns: for each problem, [{ agent, mean, se, values }].
+export function headline(columns, label) {
+  const found = columns.map(decided).filter(Boolean);
+  if (!found.length) return null;
+  if (found.length === 1) return inOneProblem(found[0], label);
+  const [first, ...rest] = tally(found.map(({ best }) => label(best.agent)));
+  const others = rest.length ? `, ${listed(rest.map(([name, count]) => `${name} in ${count}`))}` : "";
+  const line = `${first[0]} has the lowest mean normalised regret in ${first[1]} of ${found.length} problems${others}.`;
+  if (!found.some(({ error }) => error > 0)) return `${line} One realization does not say how much of that is chance.`;
+  const clear = found.filter((one) => one.clear).length;
+  return `${line} The best is more than two standard errors ahead of the next in ${clear} of ${found.length}.`;
+}
+
+// Of the paper's table: the headline, and whether the paper says the same.
 export function findings({ agents, environments, cells, comparable = true }) {
   const label = (agent) => agents.find((entry) => entry.agent === agent)?.label ?? agent;
   const columns = environments.map(({ env }) => cells.filter((cell) => cell.env === env));
-  const best = columns.map((column) => leaders(column).best).filter(Boolean);
-  if (!best.length) return null;
-  const [first, ...rest] = tally(best.map(({ agent }) => label(agent)));
-  const others = rest.length ? `, ${listed(rest.map(([name, count]) => `${name} in ${count}`))}` : "";
-  const line = `${first[0]} has the lowest mean normalised regret in ${first[1]} of ${best.length} problems${others}.`;
+  const line = headline(columns, label);
+  if (!line) return null;
   const variants = agents.filter(({ variant_of }) => variant_of).map(({ agent }) => agent);
   const compared = comparable ? columns.map((column) => bothLeaders(column, variants)).filter(Boolean) : [];
   const same = compared.filter(({ ours, paper }) => ours === paper).length;

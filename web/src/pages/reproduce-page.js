@@ -46,15 +46,14 @@ function missingNote({ missing, sections }) {
 
 function pageHeader(data) {
   const line = `Tables and figures of the paper's benchmark over ${counted(data.steps, "round")}, averaged over ${counted(data.realizations, "independent realization")}, beside the paper's own numbers.`;
-  const node = header(data.title, line, [
+  const facts = [
     ["Rounds T", integer(data.steps)],
     ["Realizations", integer(data.realizations)],
     ["Seed", data.seed],
     ["Version", data.version],
     ["Machine", data.machine],
-  ]);
-  const finding = data.table ? findings(data.table) : null;
-  if (finding) node.querySelector(".lead").after(element("p", { class: "finding" }, finding));
+  ];
+  const node = header(data.title, line, facts, data.table ? findings(data.table) : null);
   node.append(commandBox(data.command));
   return node;
 }

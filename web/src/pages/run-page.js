@@ -2,6 +2,7 @@ import { commandSection } from "./command.js";
 import { costSection } from "./cost.js";
 import { element, header } from "../base/dom.js";
 import { counted, integer, slug } from "../base/format.js";
+import { headline } from "./findings.js";
 import { healthParts } from "./health.js";
 import { regretTable } from "../tables/regret-table.js";
 import { NOTES, boxFigure, curveFigure, pullsFigure } from "./run-figures.js";
@@ -9,18 +10,30 @@ import { scaleSwitch, startScale } from "../figure/scale-switch.js";
 import { orderSeries } from "../base/series.js";
 import { timeTable } from "../tables/time-table.js";
 
+// For each problem, what every agent scored, with its realizations.
+function problems({ agents, environments, summary, finals }) {
+  return environments.map((env) =>
+    agents.flatMap((agent) => {
+      const here = (list) => (list ?? []).find((entry) => entry.agent === agent && entry.env === env);
+      const regret = here(summary)?.normalized_regret;
+      return regret ? [{ agent, mean: regret.mean, se: regret.se, values: here(finals)?.values }] : [];
+    }),
+  );
+}
+
 function runHeader(data) {
   const line =
     `Regret of ${counted(data.agents.length, "agent")} on ${counted(data.environments.length, "contextual bandit environment")} ` +
     `over ${counted(data.steps, "round")}, averaged over ${counted(data.realizations, "independent realization")}. Lower is better.` +
     (data.feedback === "all" ? " Full information: after every round agents learned the rewards of all actions." : "");
-  return header(data.title, line, [
+  const facts = [
     ["Rounds T", integer(data.steps)],
     ["Realizations", integer(data.realizations)],
     ["Seed", data.seed],
     ["Version", data.version],
     ["Machine", data.machine],
-  ]);
+  ];
+  return header(data.title, line, facts, headline(problems(data), (agent) => agent));
 }
 
 const sectionId = (env) => `env-${slug(env)}`;

@@ -52,7 +52,7 @@ class BernoulliTs : public Cloned<BernoulliTs> {
     });
   }
 
-  void state(Archive& archive) override { archive(counts_); }
+  void state(Archive& archive) override { archive.version("BernoulliTs", 1)(counts_); }
   void grow(std::size_t n) override { counts_.add_actions(n); }
 
   ActionPosteriors<Counts> counts_;
@@ -87,7 +87,7 @@ class GaussianTs : public Cloned<GaussianTs> {
     });
   }
 
-  void state(Archive& archive) override { archive(posteriors_); }
+  void state(Archive& archive) override { archive.version("GaussianTs", 1)(posteriors_); }
   void grow(std::size_t n) override { posteriors_.add_actions(n); }
 
   ActionPosteriors<BayesLinear> posteriors_;

@@ -70,7 +70,7 @@ class Ucb1 : public Cloned<Ucb1> {
     });
   }
 
-  void state(Archive& archive) override { archive(tallies_); }
+  void state(Archive& archive) override { archive.version("Ucb1", 1)(tallies_); }
   void grow(std::size_t n) override { tallies_.add_actions(n); }
 
   double range_;

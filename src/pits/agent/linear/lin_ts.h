@@ -57,7 +57,7 @@ class LinTs : public Cloned<LinTs> {
     });
   }
 
-  void state(Archive& archive) override { archive(posteriors_); }
+  void state(Archive& archive) override { archive.version("LinTs", 1)(posteriors_); }
   void grow(std::size_t n) override { posteriors_.add_actions(n); }
 
   ActionPosteriors<BayesLinear> posteriors_;

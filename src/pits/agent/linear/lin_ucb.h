@@ -49,7 +49,7 @@ class LinUcb : public Cloned<LinUcb> {
     });
   }
 
-  void state(Archive& archive) override { archive(regressions_); }
+  void state(Archive& archive) override { archive.version("LinUcb", 1)(regressions_); }
   void grow(std::size_t n) override { regressions_.add_actions(n); }
 
   double alpha_;

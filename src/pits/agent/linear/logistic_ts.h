@@ -55,7 +55,7 @@ class LogisticTs : public Cloned<LogisticTs> {
     });
   }
 
-  void state(Archive& archive) override { archive(posteriors_); }
+  void state(Archive& archive) override { archive.version("LogisticTs", 1)(posteriors_); }
   void grow(std::size_t n) override { posteriors_.add_actions(n); }
 
   ActionPosteriors<BayesLogistic> posteriors_;

@@ -30,7 +30,7 @@ class Boltzmann : public Cloned<Boltzmann, OneNetwork> {
   void on_new_actions(std::size_t n, std::span<const std::size_t>) override { pulls_.resize(actions() + n); }
   void state(Archive& archive) override {
     OneNetwork::state(archive);
-    archive(pulls_);
+    archive.version("Boltzmann", 1)(pulls_);
   }
 
   BoltzmannConfig config_;

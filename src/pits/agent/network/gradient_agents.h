@@ -37,7 +37,7 @@ class GradientAgent : public OneNetwork {
 
   void state(Archive& archive) override {
     OneNetwork::state(archive);
-    archive(design_);
+    archive.version("GradientAgent", 1)(design_);
   }
 
  private:

@@ -28,7 +28,7 @@ class NeuralLogistic : public Cloned<NeuralLogistic, OneNetwork> {
   void on_new_actions(std::size_t n, std::span<const std::size_t> map) override;
   void state(Archive& archive) override {
     OneNetwork::state(archive);
-    archive(regressions_);
+    archive.version("NeuralLogistic", 1)(regressions_);
   }
 
   BayesLogisticConfig regression_;

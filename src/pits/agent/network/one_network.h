@@ -28,7 +28,7 @@ class OneNetwork : public Agent {
   OneNetwork(const NetworkConfig& config, const AgentSetup& setup);
 
   void observe(const Feedback& event) override;
-  void state(Archive& archive) override { archive(posterior_); }
+  void state(Archive& archive) override { archive.version("OneNetwork", 1)(posterior_); }
   void grow(std::size_t n) override;
 
   // After the event joined the history and before any training; after each training.

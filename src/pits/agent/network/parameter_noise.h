@@ -40,7 +40,7 @@ class ParameterNoise : public Cloned<ParameterNoise, OneNetwork> {
   void on_training() override;
   void state(Archive& archive) override {
     OneNetwork::state(archive);
-    archive(sigma_, epsilon_, trainings_);
+    archive.version("ParameterNoise", 1)(sigma_, epsilon_, trainings_);
   }
   double mean_divergence() const;
 

@@ -54,7 +54,7 @@ class ViTs : public Cloned<ViTs> {
     posterior_.train(config_.training.steps);
   }
 
-  void state(Archive& archive) override { archive(posterior_, trained_at_); }
+  void state(Archive& archive) override { archive.version("ViTs", 1)(posterior_, trained_at_); }
   void grow(std::size_t n) override { posterior_.add_actions(n); }
 
   ViTsConfig config_;

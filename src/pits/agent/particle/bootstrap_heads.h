@@ -27,7 +27,7 @@ class BootstrapHeads : public Cloned<BootstrapHeads> {
   void observe(const Feedback& event) override;
   bool due(std::uint64_t t) const { return network_.config().training.due(t, trained_at_, memory_); }
   void train(std::uint64_t t);  // after t events
-  void state(Archive& archive) override { archive(network_, trained_at_); }
+  void state(Archive& archive) override { archive.version("BootstrapHeads", 1)(network_, trained_at_); }
   void grow(std::size_t n) override { network_.add_actions(n); }
 
   int heads_;

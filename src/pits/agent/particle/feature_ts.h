@@ -31,7 +31,7 @@ class FeatureTs : public Cloned<FeatureTs> {
  private:
   Action decide(const Query& query, Stream& stream, ActionProbabilities* exact) const override;
   void observe(const Feedback& event) override;
-  void state(Archive& archive) override { archive(posterior_); }
+  void state(Archive& archive) override { archive.version("FeatureTs", 1)(posterior_); }
   void grow(std::size_t) override {}  // what new actions are like is all there is to know of them
   void check_features(const Query& query) const override;
   // Rewards of every action by some of the particles, (particles, K), in the networks' units; of a Bernoulli model,

@@ -35,7 +35,7 @@ class PiTs : public Cloned<PiTs> {
   Action decide(const Query& query, Stream& stream, ActionProbabilities* exact) const override;
   void find_probabilities(const Query& query, ActionProbabilities& exact) const;  // of fresh draws
   void observe(const Feedback& event) override { posterior_.learn(event.observation(), trains_in_line()); }
-  void state(Archive& archive) override { archive(posterior_); }
+  void state(Archive& archive) override { archive.version("PiTs", 1)(posterior_); }
   void grow(std::size_t n) override { posterior_.add_actions(n); }
 
   PiTsConfig config_;

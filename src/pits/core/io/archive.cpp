@@ -1,5 +1,6 @@
 #include "pits/core/io/archive.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "pits/core/io/sha256.h"
@@ -46,6 +47,42 @@ void Archive::raw(void* data, std::size_t size) {
 
 void Archive::overwrite(std::size_t position, std::uint32_t value) {
   std::memcpy(bytes_.data() + position, &value, sizeof value);
+}
+
+Archive& Archive::version(std::string_view name, std::uint32_t current, std::uint32_t oldest) {
+  const auto known = std::ranges::find(versions_, name, [](const auto& v) { return std::string_view(v.first); });
+  if (!has_table_) {
+    if (known == versions_.end()) versions_.emplace_back(name, current);
+    return *this;
+  }
+  if (known == versions_.end()) throw bad_input("the saved state does not fit: it holds no {}", name);
+  if (known->second > current) {
+    throw bad_input("saved by a newer pits: the state of {} has version {}; this pits reads version {}", name,
+                    known->second, current);
+  }
+  if (known->second < oldest) {
+    throw bad_input("saved by an older pits: the state of {} has version {}; this pits reads version {}{}", name,
+                    known->second, oldest, oldest == current ? "" : fmt::format(" to {}", current));
+  }
+  return *this;
+}
+
+std::uint32_t Archive::version_of(std::string_view name) const {
+  return std::ranges::find(versions_, name, [](const auto& v) { return std::string_view(v.first); })->second;
+}
+
+std::string Archive::with_versions() const {
+  Archive table;
+  auto versions = versions_;
+  table(versions);
+  return table.bytes() + bytes_;
+}
+
+Archive Archive::from_versions(std::string bytes) {
+  Archive archive(std::move(bytes));
+  archive(archive.versions_);
+  archive.has_table_ = true;
+  return archive;
 }
 
 std::uint64_t Archive::count(std::uint64_t n, std::size_t element_bytes) {

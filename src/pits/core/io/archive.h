@@ -1,6 +1,11 @@
 // What a thing has learned, as bytes and back. A class lists its fields once, and the list both writes and reads them:
 //
-//   void state(Archive& archive) { archive(particles_, steps_done_); }
+//   void state(Archive& archive) { archive.version("Mover", 1)(particles_, steps_done_); }
+//
+// The version rises whenever the list changes. A class that still reads its older lists says so:
+//
+//   archive.version("Mover", 2, 1)(particles_, steps_done_);  // reads version 1 too
+//   if (archive.version_of("Mover") >= 2) archive(momentum_);
 //
 // Reading fills an object that was made as the written one was: a vector or matrix that has a size already keeps it,
 // and bytes that do not fit are an Error. Types of other rooms come with a function state(Archive&, Type&) beside them.
@@ -38,6 +43,17 @@ class Archive {
     return *this;
   }
 
+  // The list of fields of a class that follows. Reading throws where it was written in a version that is not among
+  // oldest..current; the Error names the class.
+  Archive& version(std::string_view name, std::uint32_t current, std::uint32_t oldest);
+  Archive& version(std::string_view name, std::uint32_t current) { return version(name, current, current); }
+  // That of a class in these bytes, after version().
+  std::uint32_t version_of(std::string_view name) const;
+  // What was written, behind a table of its classes and their versions; and an archive that reads it. An archive that
+  // reads bytes without a table takes them for those of this build.
+  std::string with_versions() const;
+  static Archive from_versions(std::string bytes);
+
   // A number of elements of at least `element_bytes` each; reading refuses more of them than the bytes that are left
   // could hold.
   std::uint64_t count(std::uint64_t n, std::size_t element_bytes);
@@ -70,6 +86,8 @@ class Archive {
 
   std::string bytes_;
   std::size_t position_ = 0;
+  std::vector<std::pair<std::string, std::uint32_t>> versions_;  // of the classes in the bytes
+  bool has_table_ = false;                                       // of them, in the bytes
   bool reading_ = false;
 };
 
@@ -117,9 +135,9 @@ void state(Archive& archive, Matrix<T>& values) {
   archive.raw(values.data(), values.size() * sizeof(T));
 }
 
-// A saved file: magic, version of the format, kind of what is saved, its bytes, and the SHA-256 of all that, which
-// guards against damage and not against forgery. The version rises whenever a list of fields changes.
-inline constexpr std::uint32_t saved_version = 5;
+// A saved file: magic, version of this frame, kind of what is saved, its bytes, and the SHA-256 of all that, which
+// guards against damage and not against forgery.
+inline constexpr std::uint32_t saved_version = 6;
 
 std::string sealed(std::string_view kind, std::string_view bytes);
 // The bytes that were sealed. Throws an Error that starts with `source` where they are not a saved file, were written

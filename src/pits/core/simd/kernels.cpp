@@ -16,7 +16,15 @@ namespace pits {
 namespace HWY_NAMESPACE {
 
 void AddProduct(Factor<float> a, In b, Out c) { Product(a, b, AddTo{c}); }
-void AddProductTransposed(In a, In b, Out c) { ProductTransposed(a, b, c); }
+
+// Where B is one row, blocks of eight rows of A: their sums fill the vectors in which lanes are added. The bits are
+// those of other blocks.
+void AddProductTransposed(In a, In b, Out c) {
+  constexpr std::size_t R = 8;
+  std::size_t i = 0;
+  for (; b.rows() == 1 && i + R <= a.rows(); i += R) DotBlock<R, 1>(a, b, c, i, 0);
+  ProductTransposed(a.row_block(i, a.rows() - i), b, c.row_block(i, a.rows() - i));
+}
 
 // out(i..i+R−1, j..j+C−1) += the squares of differences over the columns from .. to−1.
 template <std::size_t R, std::size_t C>

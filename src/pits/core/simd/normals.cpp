@@ -10,15 +10,6 @@
 #include <algorithm>
 #include <numbers>
 
-#ifndef PITS_NORMALS_CHUNK
-#define PITS_NORMALS_CHUNK
-namespace pits {
-// Words turned into draws together: word i of the first half and word i of the second make draws i and half + i. More
-// than twice the lanes of any target, and fixed, so that the pairing does not depend on the target.
-constexpr std::size_t normals_chunk = 256;
-}  // namespace pits
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace pits {
 namespace HWY_NAMESPACE {

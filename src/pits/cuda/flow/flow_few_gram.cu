@@ -185,6 +185,7 @@ template <int Rows>
 __global__ void __launch_bounds__(threads, 2) gram_kernel(const GroupView group, const FlowState state) {
   extern __shared__ float4 memory[];
   const int M = group.particles, g = blockIdx.y, warp = threadIdx.x / 32;
+  if (group.training[g].trains == 0) return;
   const bool transports = has_transport(state.flow);
   float4* staged = memory + warp * (stages * 2 * Rows * 32);
   stage_columns<Rows>(group, state, transports, staged);

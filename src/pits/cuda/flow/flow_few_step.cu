@@ -98,10 +98,12 @@ __global__ void step_kernel(const GroupView group, const FlowState state, int st
   const std::int64_t stride = group.network.stride,
                      column = blockIdx.x * static_cast<std::int64_t>(step_columns) + 4 * lane;
   const std::int64_t base = g * M * stride + column;
+  const TrainingState& training = group.training[g];
+  if (training.trains == 0) return;
   const StepTile tile(memory, M, Transports);
   load_tile<Pairs, Transports>(group, state, base, column < stride, tile);
   if (column >= stride) return;
-  const std::uint32_t k = group.training->first_step + step;
+  const std::uint32_t k = training.first_step + step;
   const StepFactors<float> factors = state.steps[k];
   const bool renew = (k + 1) % state.flow.inner_steps == 0;
   for (int i = threadIdx.y * side; i < M; i += side * blockDim.y) {

@@ -84,6 +84,7 @@ __global__ void __launch_bounds__(threads) weights_kernel(const GroupView group,
   extern __shared__ float4 memory[];
   float* shared = reinterpret_cast<float*>(memory);
   const int M = group.particles, slice = blockIdx.x, g = blockIdx.y, warp = threadIdx.x / 32;
+  if (group.training[g].trains == 0) return;
   const std::int64_t stride = group.network.stride, from = static_cast<std::int64_t>(slice) * Width;
   const int columns = static_cast<int>(min(static_cast<std::int64_t>(Width), stride - from));
   const bool transports = has_transport(state.flow);

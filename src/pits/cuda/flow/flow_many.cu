@@ -125,7 +125,9 @@ __global__ void move_kernel(const GroupView group, const FlowState state, int g,
   if (column >= group.network.stride) return;
   const int i = blockIdx.y;
   const std::int64_t l = i * group.network.stride + column, at = g * group.particles * group.network.stride + l;
-  const std::uint32_t k = group.training->first_step + step;
+  const TrainingState& training = group.training[g];
+  if (training.trains == 0) return;
+  const std::uint32_t k = training.first_step + step;
   const float4 before = *reinterpret_cast<const float4*>(group.theta + at);
   float4 v = *reinterpret_cast<const float4*>(velocity + l);
   if (pull != nullptr) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pits/cuda/last_layer/regression.h"
-#include "pits/cuda/last_layer/units.h"
+#include "pits/cuda/last_layer/reward_units.h"
 
 namespace pits::cuda {
 
@@ -75,8 +75,8 @@ PITS_HOST_DEVICE inline void step_precisions(const LastLayerSettings& s, const E
   const double variance = (2.0 * s.config.noise_scale + d.residuals) / (2.0 * s.config.noise_shape + fmax(0.0, free));
   for (int g = 0; g < s.groups; ++g) {
     const CoefficientGroup& group = s.group[g];
-    const double best =
-        variance * (d.gamma[g] + group.weight) / (d.squares[g] + group.weight * variance / group.expected);
+    const double expected = group.variance > 0.0 ? group.variance : variance / group.expected;
+    const double best = variance * (d.gamma[g] + group.weight) / (d.squares[g] + group.weight * expected);
     precision[g] = fmin(fmax(best, group.low), group.high);
   }
 }
@@ -108,8 +108,10 @@ PITS_HOST_DEVICE inline double spread(const LastLayerSettings& s, const RewardUn
   const double unseen = s.config.scale_prior * fmax(0.0, units.size - (units.high - units.low));
   const double scale_sd = fmin(unseen, LastLayerConstants::max_scale_sd * units.spread) / units.sd;
   const double pairs = 0.5 * totals.n;
-  const double own = (LastLayerConstants::own_noise_pairs * shared + totals.misfit) / (LastLayerConstants::own_noise_pairs + pairs);
-  const double faded = scale_sd * scale_sd * LastLayerConstants::scale_prior_pairs / (LastLayerConstants::scale_prior_pairs + pairs);
+  const double own =
+      (LastLayerConstants::own_noise_pairs * shared + totals.misfit) / (LastLayerConstants::own_noise_pairs + pairs);
+  const double faded =
+      scale_sd * scale_sd * LastLayerConstants::scale_prior_pairs / (LastLayerConstants::scale_prior_pairs + pairs);
   const bool hardly_tried = pairs < 1.0 && s.config.posterior_scale > 0.0;
   const double kappa = hardly_tried ? fmax(1.0, s.config.posterior_scale) : s.config.posterior_scale;
   return kappa * sqrt(fmax(shared, own) + faded);

@@ -1,69 +1,11 @@
-#include <algorithm>
-
+#include "pits/cuda/last_layer/factoring.cuh"
 #include "pits/cuda/last_layer/last_layers.cuh"
+#include "pits/cuda/last_layer/order.cuh"
 
 namespace pits::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int blocks_per_processor = 4;  // that factor in scratch memory
-constexpr int work_vectors = panel + 1;  // (F) of a block that factors
-
-std::size_t work_bytes(int F) { return work_vectors * static_cast<std::size_t>(F) * sizeof(double); }
-std::size_t triangle_bytes(int F) { return static_cast<std::size_t>(packed_size(F)) * sizeof(double); }
-bool in_shared(int F) { return work_bytes(F) + triangle_bytes(F) <= shared_limit; }
-
-// Blocks that factor in scratch memory: as many as this GPU runs at once.
-std::size_t workers(std::size_t regressions) {
-  int device = 0, processors = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  return std::min(static_cast<std::size_t>(blocks_per_processor * processors), regressions);
-}
-
-// Blocks that factor, and their shared memory.
-struct Factoring {
-  unsigned blocks;
-  std::size_t bytes;
-
-  Factoring(int F, std::size_t regressions)
-      : blocks(static_cast<unsigned>(in_shared(F) ? regressions : workers(regressions))),
-        bytes(work_bytes(F) + (in_shared(F) ? triangle_bytes(F) : 0)) {}
-};
-
-// The rounds first .. last−1 action by action, in order. Blocks (action, realization).
-__global__ void __launch_bounds__(threads)
-    order_kernel(const GroupView group, const LastLayersView layers, int first, int last) {
-  __shared__ int smaller, of_warp[threads / 32];
-  const int a = blockIdx.x, g = blockIdx.y, thread = threadIdx.x, K = group.actions;
-  const std::int32_t* actions_taken = group.actions_taken + static_cast<std::size_t>(g) * group.rounds;
-  std::int32_t* order = layers.order + static_cast<std::size_t>(g) * group.rounds;
-  if (thread == 0) smaller = 0;
-  __syncthreads();
-  int mine = 0;
-  for (int t = first + thread; t < last; t += threads) mine += actions_taken[t] < a ? 1 : 0;
-  atomicAdd(&smaller, mine);
-  __syncthreads();
-  int next = smaller;
-  for (int from = first; from < last; from += threads) {
-    const int t = from + thread;
-    const bool here = t < last && actions_taken[t] == a;
-    const unsigned ballot = __ballot_sync(0xFFFFFFFFU, here);
-    if (thread % 32 == 0) of_warp[thread / 32] = __popc(ballot);
-    __syncthreads();
-    int before = __popc(ballot & ((1U << thread % 32) - 1)), total = 0;
-    for (int w = 0; w < threads / 32; ++w) {
-      before += w < thread / 32 ? of_warp[w] : 0;
-      total += of_warp[w];
-    }
-    if (here) order[next + before] = t;
-    next += total;
-    __syncthreads();
-  }
-  std::int32_t* start = layers.start + static_cast<std::size_t>(g) * (K + 1);
-  if (thread == 0) start[a] = smaller;
-  if (thread == 0 && a == K - 1) start[K] = last - first;
-}
 
 // Blocks (action, set, realization).
 __global__ void __launch_bounds__(threads, 2) sums_kernel(const GroupView group, const LastLayersView layers) {
@@ -83,14 +25,6 @@ __global__ void __launch_bounds__(threads, 2) sums_kernel(const GroupView group,
          layers.regression(particle, a));
 }
 
-// Where a block factors: in shared memory after its vectors, or in scratch memory.
-template <bool InShared>
-__device__ double* triangle(const LastLayersView& layers, double* memory) {
-  const int F = layers.settings.features;
-  if constexpr (InShared) return memory + work_vectors * F;
-  return layers.scratch + static_cast<std::int64_t>(blockIdx.x) * packed_size(F);
-}
-
 // One block per regression, or several regressions per block.
 template <bool InShared>
 __global__ void __launch_bounds__(threads)
@@ -98,7 +32,7 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ double memory[];
   const Block team;
   const int K = layers.actions;
-  double *work = memory, *place = triangle<InShared>(layers, memory);
+  double *work = memory, *place = triangle<InShared>(layers.settings.features, layers.scratch, memory);
   for (std::int64_t r = blockIdx.x; r < regressions; r += gridDim.x) {
     const Regression regression = layers.regression(r / K * layers.in_set(), static_cast<int>(r % K));
     if (regression.totals->n == 0.0) {
@@ -139,7 +73,8 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ double memory[];
   const Block team;
   const int F = layers.settings.features, K = layers.actions;
-  double *work = memory, *prior = memory + panel * F, *place = triangle<InShared>(layers, memory);
+  double *work = memory, *prior = memory + panel * F,
+         *place = triangle<InShared>(layers.settings.features, layers.scratch, memory);
   for (std::int64_t r = blockIdx.x; r < regressions; r += gridDim.x) {
     const std::int64_t first = r / K * layers.in_set();
     const int action = static_cast<int>(r % K);
@@ -160,16 +95,10 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-std::size_t factor_scratch(int F, std::size_t regressions) {
-  return in_shared(F) ? 0 : workers(regressions) * static_cast<std::size_t>(packed_size(F));
-}
-
-void sum_history(const GroupView& group, const LastLayersView& layers, int seen, cudaStream_t stream) {
-  const int kept = group.capacity == 0 ? seen : std::min(seen, group.capacity);
+void sum_history(const GroupView& group, const LastLayersView& layers, cudaStream_t stream) {
   const auto G = static_cast<unsigned>(group.realizations), S = static_cast<unsigned>(layers.sets),
              K = static_cast<unsigned>(group.actions);
-  order_kernel<<<dim3(K, G), threads, 0, stream>>>(group, layers, seen - kept, seen);
-  check(cudaGetLastError(), "last layers: order");
+  order_history(group, layers.order, layers.start, stream);
   const std::size_t bytes = tile_bytes(group.network, layers.settings.features, layers.tile);
   allow_shared(sums_kernel, bytes);
   sums_kernel<<<dim3(K, S, G), threads, bytes, stream>>>(group, layers);

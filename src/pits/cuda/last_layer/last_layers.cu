@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pits/cuda/last_layer/factoring.cuh"
+
 namespace pits::cuda {
 namespace {
 
@@ -213,8 +215,8 @@ void GpuLastLayers::use_noise(const GroupView& group, cudaStream_t stream) {
   check(cudaGetLastError(), "last layers: noise in units");
 }
 
-void GpuLastLayers::fit(const GroupView& group, int seen, cudaStream_t stream) {
-  sum_history(group, view_, seen, stream);
+void GpuLastLayers::fit(const GroupView& group, cudaStream_t stream) {
+  sum_history(group, view_, stream);
   step_evidence(group, view_, stream);
   fit_sums(group, view_, ++fits_, stream);
 }

@@ -54,19 +54,9 @@ struct LastLayersView {
   }
 };
 
-// A block may take 48 KiB of shared memory without being asked.
-template <class Kernel>
-void allow_shared(Kernel kernel, std::size_t bytes) {
-  if (bytes <= std::size_t{48} << 10) return;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "last layers: shared memory");
-}
-
-// Doubles of scratch memory that factoring needs.
-std::size_t factor_scratch(int F, std::size_t regressions);
-// The three parts of a fit: sums of the first `seen` observations, a step of the precisions, and the posteriors with
+// The three parts of a fit: sums of what the history holds, a step of the precisions, and the posteriors with
 // their draws, which are those of the stream of fit number `fits`.
-void sum_history(const GroupView& group, const LastLayersView& layers, int seen, cudaStream_t stream);
+void sum_history(const GroupView& group, const LastLayersView& layers, cudaStream_t stream);
 void step_evidence(const GroupView& group, const LastLayersView& layers, cudaStream_t stream);
 void fit_sums(const GroupView& group, const LastLayersView& layers, std::uint32_t fits, cudaStream_t stream);
 
@@ -85,8 +75,8 @@ class GpuLastLayers {
   // of the last fit, used in those that were refreshed since. Before the first fit nothing is known of it.
   void find_noise(const GroupView& group, cudaStream_t stream);
   void use_noise(const GroupView& group, cudaStream_t stream);
-  // All of the first `seen` observations anew.
-  void fit(const GroupView& group, int seen, cudaStream_t stream);
+  // All that the history holds anew.
+  void fit(const GroupView& group, cudaStream_t stream);
   // Rounds first .. last−1, one after the other; the observation of the last one is left to fit() where that follows.
   void play(const GroupView& group, const DecisionSettings& choice, int first, int last, bool fit_follows,
             cudaStream_t stream);

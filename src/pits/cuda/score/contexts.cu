@@ -9,8 +9,11 @@ namespace {
 constexpr int side = 32;  // columns of a block, and rows that it looks at together
 
 // Blocks (columns, realization).
-__global__ void scale_kernel(const GroupView group, int rounds, __half* halves, float* scale) {
+__global__ void scale_kernel(const GroupView group, int all_rounds, __half* halves, float* scale) {
   __shared__ float largest[side][side];
+  const TrainingState& training = group.training[blockIdx.y];
+  if (all_rounds == 0 && training.trains == 0) return;
+  const int rounds = all_rounds > 0 ? all_rounds : static_cast<int>(training.seen);
   const int column = blockIdx.x * side + threadIdx.x, row = threadIdx.y, stride = group.context_stride;
   const std::size_t first = static_cast<std::size_t>(blockIdx.y) * group.rounds * stride + column;
   float most = 0.0F;

@@ -6,7 +6,7 @@
 namespace pits::cuda {
 
 // Every column of a realization, in its first `rounds` rounds, divided by the power of two that brings its largest
-// number there into [1,2).
+// number there into [1,2). 0: of every realization that trains, in the rounds that it has seen.
 void scale_contexts(const GroupView& group, int rounds, __half* half_contexts, float* context_scale,
                     cudaStream_t stream);
 

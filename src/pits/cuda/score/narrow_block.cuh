@@ -96,9 +96,10 @@ __device__ void load_outputs(const GroupView& group, const float* theta, const S
 
 // The observations first .. first+drawn_together−1 of the minibatch of training step k.
 template <class S>
-__device__ void draw_observations(const GroupView& group, int realization, std::uint32_t k, std::uint32_t seen,
-                                  std::uint32_t first, std::uint32_t batch, const Shared& s) {
-  const std::uint32_t n = kept(group, seen);
+__device__ void draw_observations(const GroupView& group, int realization, std::uint32_t k, std::uint32_t first,
+                                  std::uint32_t batch, const Shared& s) {
+  const TrainingState& training = group.training[realization];
+  const std::uint32_t n = kept(group, training);
   const std::size_t rounds = static_cast<std::size_t>(realization) * group.rounds;
   for (std::uint32_t four = threadIdx.x; four < drawn_together / 4; four += S::threads) {
     const Address address{
@@ -108,7 +109,7 @@ __device__ void draw_observations(const GroupView& group, int realization, std::
       const std::uint32_t b = 4 * four + i;
       const bool inside = first + b < batch;
       const std::uint32_t slot = !inside ? 0 : group.batch == 0 ? first + b : index_below(n, words[i]);
-      const std::uint32_t round = round_of_slot(group, seen, slot);
+      const std::uint32_t round = round_of_slot(group, training, slot);
       s.round[b] = round;
       s.action[b] = inside ? group.actions_taken[rounds + round] : -1;
       s.reward[b] = inside ? group.rewards_received[rounds + round] : 0.0F;

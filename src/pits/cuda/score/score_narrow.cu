@@ -131,8 +131,9 @@ __global__ void __launch_bounds__(S::threads, S::blocks) score_kernel(const Grou
   const float* theta = group.theta + blockIdx.x * group.network.stride;
   float* score = group.score + blockIdx.x * group.network.stride;
 
-  const std::uint32_t seen = group.training->seen;
-  const std::uint32_t n = kept(group, seen);
+  const TrainingState& training = group.training[realization];
+  if (training.trains == 0) return;
+  const std::uint32_t n = kept(group, training);
   const std::uint32_t batch = group.batch == 0 ? n : static_cast<std::uint32_t>(group.batch);
   const float scale = likelihood_scale(group, n, batch);
   Products products(group, realization, s);
@@ -147,7 +148,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks) score_kernel(const Grou
     __syncthreads();  // the last chunk is read no more
     const int chunk = static_cast<int>(first % drawn_together);
     if (chunk == 0) {
-      draw_observations<S>(group, realization, group.training->first_step + step, seen, first, batch, s);
+      draw_observations<S>(group, realization, training.first_step + step, first, batch, s);
       __syncthreads();
     }
 #pragma unroll 1

@@ -17,16 +17,17 @@ int output_stride(const LayerLayout& layer) { return round_up(layer.outputs + 1,
 __global__ void gather_kernel(const GroupView group, int batch, int step, float* contexts, std::int32_t* actions_taken,
                               float* rewards_received) {
   const int b = blockIdx.x, g = blockIdx.y;
-  const std::uint32_t seen = group.training->seen, n = kept(group, seen);
+  const TrainingState& training = group.training[g];
+  const std::uint32_t n = kept(group, training);
   std::uint32_t slot = b;
   if (group.batch != 0) {
     const Address address{.seed = group.seed,
                           .realization = group.realization[g],
                           .purpose = Purpose::minibatch,
-                          .step = group.training->first_step + step};
+                          .step = training.first_step + step};
     slot = index_below(n, philox_words(address, b / 4)[b % 4]);
   }
-  const std::size_t round = static_cast<std::size_t>(g) * group.rounds + round_of_slot(group, seen, slot);
+  const std::size_t round = static_cast<std::size_t>(g) * group.rounds + round_of_slot(group, training, slot);
   const std::size_t to = static_cast<std::size_t>(g) * batch + b;
   for (int c = threadIdx.x; c < group.context_stride; c += blockDim.x) {
     contexts[to * group.context_stride + c] = group.contexts[round * group.context_stride + c];

@@ -24,7 +24,7 @@ __global__ void noise_kernel(const GroupView group, const Outputs o) {
   __shared__ float part[threads];
   const std::int64_t particle = particle_of(group, o, blockIdx.x);
   const float* theta = group.theta + particle * group.network.stride;
-  const float scale = likelihood_scale(group, kept(group, group.training->seen), o.batch);
+  const float scale = likelihood_scale(group, kept(group, group.training[o.realization]), o.batch);
   for (int q = 0; q < group.network.noise_parameters; ++q) {
     float sum = 0.0F;
     for (int b = threadIdx.x; b < o.batch; b += threads) {
@@ -53,7 +53,7 @@ __global__ void delta_kernel(const GroupView group, const Outputs o) {
   float* out = o.out + (static_cast<std::size_t>(blockIdx.y) * o.batch + b) * o.stride;
   const std::size_t at = static_cast<std::size_t>(o.realization) * o.batch + b;
   const int a = o.actions_taken[at];
-  const float scale = likelihood_scale(group, kept(group, group.training->seen), o.batch);
+  const float scale = likelihood_scale(group, kept(group, group.training[o.realization]), o.batch);
   const float delta = output_delta(group, scale, precision_of(group, theta, a), o.rewards_received[at], out[a]);
   for (int i = 0; i < o.stride; ++i) out[i] = i == a ? delta : 0.0F;
 }
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(threads)
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, columns = hidden.stride;
   const LayerLayout& layer = group.network.layer[group.network.layers - 1];
   const float* theta = group.theta + particle_of(group, o, blockIdx.y) * group.network.stride;
-  const float scale = likelihood_scale(group, kept(group, group.training->seen), o.batch);
+  const float scale = likelihood_scale(group, kept(group, group.training[o.realization]), o.batch);
   const bool tanh = group.network.tanh, adds = hidden.sums != nullptr;
   float4* sums = memory + warp * (columns / 4);
   for (int c = lane; adds && c < columns / 4; c += 32) sums[c] = float4{};

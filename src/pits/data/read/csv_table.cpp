@@ -142,7 +142,9 @@ Fields fields(CsvTableConfig& c) {
 }
 
 Table read_csv_table(const CsvTableConfig& config, const CsvSurvey& survey, const Kinds& kinds) {
-  TableBuilder builder(kinds);
+  std::vector<std::string> names;
+  for (const CsvColumn& column : survey.columns) names.push_back(column.name);
+  TableBuilder builder(kinds, std::move(names));
   RowCleaner clean(config, survey, kinds);
   bool header = survey.has_header;
   CsvReader reader(config.file, {.delimiter = survey.delimiter},

@@ -210,6 +210,12 @@ LoggedData LogBuilder::finish(const std::string& file) {
           "chance, as a floor gives it",
           file, counts_.cold_start);
     }
+    if (counts_.waiting > 0) {
+      throw bad_input(
+          "'{}' has no rounds with a final reward yet: {} decisions wait for their rewards or for the end of their "
+          "window",
+          file, counts_.waiting);
+    }
     throw bad_input("'{}' has no rounds with a reward", file);
   }
   LoggedData data = std::move(data_);

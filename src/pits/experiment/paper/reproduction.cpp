@@ -22,13 +22,15 @@ Section benchmark() {
             .title = "Six data sets",
             .text =
                 "Every method meets the same rounds. The variants restart the learning rate at every training, as "
-                "the showdown's code means to and does not.",
+                "the showdown's code means to and does not. The last row is what '--agent pi-ts' plays; it is not in "
+                "the paper.",
             .agents = paper_agents(),
             .environments = {},
             .figures = {"table", "box", "curves"}};
   s.agents.insert(s.agents.begin() + 2, {.spec = "neural-linear:showdown-reset",
                                          .label = "Neural Linear, step restarted",
                                          .variant_of = "neural-linear"});
+  s.agents.push_back({.spec = "pi-ts", .label = "π-TS, our default"});
   for (const PaperProblem& p : paper_problems()) s.environments.push_back({.spec = p.environment, .label = p.label});
   return s;
 }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t d = 3, K = 3;
 
-PiTsConfig small_adaptive() {
-  PiTsConfig c = pi_ts_preset("pi-ts", "adaptive");
+PiTsConfig small_default() {
+  PiTsConfig c = pi_ts_preset("pi-ts", "auto");
   c.posterior.model.hidden = {8};
   c.posterior.batch = 16;
   c.posterior.training.steps = 5;
@@ -85,7 +85,7 @@ double relative_regret(const Agent& agent, const Means& means_of, std::size_t co
 TEST(PiTsAdaptive, TheLinearModelDecidesWhereRewardsAreLines) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const Lines wide(seed);
-    PiTs agent(pi_ts_preset("pi-ts", "adaptive"),
+    PiTs agent(pi_ts_preset("pi-ts", "auto"),
                {.context_size = Lines::context_size, .actions = Lines::actions, .seed = seed});
     play(agent, 0, 500, wide, Lines::context_size);
     EXPECT_GT(agent.posterior().mixture()->linear_weight(), 0.5) << "seed " << seed;
@@ -94,7 +94,7 @@ TEST(PiTsAdaptive, TheLinearModelDecidesWhereRewardsAreLines) {
 }
 
 TEST(PiTsAdaptive, TheNetworksDecideWhereRewardsAreNoLines) {
-  PiTsConfig c = small_adaptive();
+  PiTsConfig c = small_default();
   c.posterior.model.hidden = {32};
   c.posterior.training.steps = 20;
   PiTs agent(c, {.context_size = d, .actions = K, .seed = 8});
@@ -104,7 +104,7 @@ TEST(PiTsAdaptive, TheNetworksDecideWhereRewardsAreNoLines) {
 
 // Weights are those of 20 draws of each of five networks and of the linear model.
 TEST(PiTsAdaptive, WeightsOfTheDrawsSumToOne) {
-  PiTs agent(small_adaptive(), {.context_size = d, .actions = K, .seed = 8});
+  PiTs agent(small_default(), {.context_size = d, .actions = K, .seed = 8});
   std::uint64_t from = 0;
   for (const std::uint64_t t : {0U, 10U, 40U, 200U}) {
     play(agent, from, t, lines);
@@ -119,7 +119,7 @@ TEST(PiTsAdaptive, WeightsOfTheDrawsSumToOne) {
 
 // Four standard errors of a share of 4,000 decisions; the probability is exact.
 TEST(PiTsAdaptive, PropensitiesAreFrequenciesOfDecisions) {
-  PiTs agent(small_adaptive(), {.context_size = d, .actions = K, .seed = 8});
+  PiTs agent(small_default(), {.context_size = d, .actions = K, .seed = 8});
   std::uint64_t from = 0;
   bool in_doubt = false;
   for (const std::uint64_t t : {12U, 30U, 100U}) {
@@ -148,7 +148,7 @@ TEST(PiTsAdaptive, PropensitiesAreFrequenciesOfDecisions) {
 
 // All lines change their signs at t = 600. Of what came before, less than the longest memory is kept.
 TEST(PiTsAdaptive, ForgetsWhenTheWorldTurns) {
-  PiTs agent(small_adaptive(), {.context_size = d, .actions = K, .seed = 8});
+  PiTs agent(small_default(), {.context_size = d, .actions = K, .seed = 8});
   play(agent, 0, 600, lines);
   EXPECT_EQ(agent.posterior().history().forgotten(), 0U);
   play(agent, 600, 1000, turned);
@@ -163,12 +163,12 @@ TEST(PiTsAdaptive, SettingsThatDoNotFitAreRefused) {
       find_recipe(agent_catalogue(), "agent", parse_spec("pi-ts:" + settings))->make({.context_size = d, .actions = K});
     });
   };
-  expect_mentions(message("auto,adaptive=true"), {"adaptive=true", "last_layer=mixture"});
-  expect_mentions(message("adaptive,last_layer=exact"), {"adaptive=true", "last_layer=mixture"});
-  expect_mentions(message("adaptive,model=linear"), {"last_layer=mixture", "hidden layers", "model=mlp"});
-  expect_mentions(message("adaptive,units=raw"), {"last_layer=mixture", "units=standardised"});
-  expect_mentions(message("adaptive,discount=0.9"), {"last_layer=mixture", "discount must be 1"});
-  expect_mentions(message("adaptive,draws=per-decision"), {"last_layer=mixture", "draws=held"});
+  expect_mentions(message("exact,adaptive=true"), {"adaptive=true", "last_layer=mixture"});
+  expect_mentions(message("auto,last_layer=exact"), {"adaptive=true", "last_layer=mixture"});
+  expect_mentions(message("auto,model=linear"), {"last_layer=mixture", "hidden layers", "model=mlp"});
+  expect_mentions(message("auto,units=raw"), {"last_layer=mixture", "units=standardised"});
+  expect_mentions(message("auto,discount=0.9"), {"last_layer=mixture", "discount must be 1"});
+  expect_mentions(message("auto,draws=per-decision"), {"last_layer=mixture", "draws=held"});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What π-TS does without being told anything about the problem.
+// π-TS with exact last layers, in units that the data give.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace pits::test {
 namespace {
 
-PiTsConfig small_auto() {
-  PiTsConfig c = pi_ts_preset("pi-ts", "auto");
+PiTsConfig small_exact() {
+  PiTsConfig c = pi_ts_preset("pi-ts", "exact");
   c.posterior.particles = 4;
   c.posterior.model.hidden = {6};
   c.posterior.batch = 16;
@@ -54,8 +54,8 @@ std::vector<Action> actions(const PiTsConfig& config, const Change& change) { re
 
 // Powers of two change exponents only, so decisions and networks are the same to the bit; with a noise of their own so
 // small that what the last layers find counts.
-TEST(PiTsAuto, TheUnitsOfContextsAndRewardsDoNotMatter) {
-  PiTsConfig c = small_auto();
+TEST(PiTsExact, TheUnitsOfContextsAndRewardsDoNotMatter) {
+  PiTsConfig c = small_exact();
   c.posterior.model.noise_sd = 0.01;
   const Played plain = play(c, {});
   for (const Change& change : {Change{.context = 1024.0F}, Change{.reward = 1.0F / 4096.0F}, Change{.reward = 4096.0F},
@@ -64,14 +64,14 @@ TEST(PiTsAuto, TheUnitsOfContextsAndRewardsDoNotMatter) {
     EXPECT_EQ(changed.actions, plain.actions);
     EXPECT_EQ(changed.particles, plain.particles);
   }
-  PiTsConfig raw = small_auto();
+  PiTsConfig raw = small_exact();
   raw.posterior.units = UnitsKind::raw;
   EXPECT_NE(actions(raw, {.reward = 1.0F / 4096.0F}), actions(raw, {}));
 }
 
-TEST(PiTsAuto, NetworksTrainWithTheNoiseOfTheLastLayersWhereThatIsLarger) {
+TEST(PiTsExact, NetworksTrainWithTheNoiseOfTheLastLayersWhereThatIsLarger) {
   const auto with = [](double noise_sd, bool train_noise) {
-    PiTsConfig c = small_auto();
+    PiTsConfig c = small_exact();
     c.posterior.model.noise_sd = noise_sd;
     c.posterior.last_layer.train_noise = train_noise;
     return play(c, {}).particles;
@@ -116,7 +116,7 @@ TEST(LinTsAuto, HasNothingToTrain) {
   c.posterior.flow.kind = FlowKind::svgd;
   EXPECT_EQ(actions(c, {}), played.actions);
   EXPECT_EQ(training_steps(c.posterior), 0);
-  EXPECT_EQ(training_steps(small_auto().posterior), 3);
+  EXPECT_EQ(training_steps(small_exact().posterior), 3);
   c.posterior.last_layer.kind = LastLayerKind::trained;
   EXPECT_EQ(training_steps(c.posterior), 7);
 }
@@ -127,11 +127,11 @@ TEST(LinTsAuto, TheDefaultIsThePublishedOne) {
   EXPECT_NE(dynamic_cast<PiTs*>(by_name("lin-ts:auto,posterior_scale=1").get()), nullptr);
 }
 
-TEST(PiTsAuto, TrainsDenselyEarlyAndSparselyLate) {
+TEST(PiTsExact, TrainsDenselyEarlyAndSparselyLate) {
   const auto interval = [](const PiTsConfig& config, std::uint64_t t) {
     return config.posterior.training.interval(t, config.posterior.memory);
   };
-  const PiTsConfig c = pi_ts_preset("pi-ts", "auto");
+  const PiTsConfig c = pi_ts_preset("pi-ts", "exact");
   EXPECT_EQ(interval(c, 1), 4U);
   EXPECT_EQ(interval(c, 80), 8U);
   EXPECT_EQ(interval(c, 500), 20U);
@@ -146,9 +146,9 @@ TEST(PiTsAuto, TrainsDenselyEarlyAndSparselyLate) {
   EXPECT_EQ(interval(forgets, 1500), 30U);
 }
 
-TEST(PiTsAuto, PropensitiesAreSharesOfParticles) {
+TEST(PiTsExact, PropensitiesAreSharesOfParticles) {
   const AgentSetup setup{.context_size = 2, .actions = 3, .seed = 8};
-  PiTs agent(small_auto(), setup);
+  PiTs agent(small_exact(), setup);
   Stream stream({.seed = 5, .purpose = Purpose::environment_context});
   for (std::uint64_t t = 0; t < 60; ++t) {
     const std::vector<float> x = {static_cast<float>(stream.normal()), static_cast<float>(stream.normal())};
@@ -171,16 +171,16 @@ TEST(PiTsAuto, PropensitiesAreSharesOfParticles) {
   }
 }
 
-TEST(PiTsAuto, WhatDoesNotFitIsSaid) {
+TEST(PiTsExact, WhatDoesNotFitIsSaid) {
   const AgentSetup setup{.context_size = 2, .actions = 2};
-  PiTsConfig bernoulli = small_auto();
+  PiTsConfig bernoulli = small_exact();
   bernoulli.posterior.model.kind = ModelKind::logistic;
   bernoulli.posterior.units = UnitsKind::raw;
   EXPECT_THROW(PiTs(bernoulli, setup), Error);
   bernoulli.posterior.units = UnitsKind::standardised;
   bernoulli.posterior.last_layer.kind = LastLayerKind::trained;
   EXPECT_THROW(PiTs(bernoulli, setup), Error);
-  PiTsConfig own_data = small_auto();
+  PiTsConfig own_data = small_exact();
   own_data.posterior.perturbation.weights = BootstrapWeights::exponential;
   EXPECT_THROW(PiTs(own_data, setup), Error);
 }

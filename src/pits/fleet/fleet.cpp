@@ -1,0 +1,219 @@
+#include "pits/fleet/fleet.h"
+
+#include <pthread.h>
+
+#include "pits/fleet/lone_lease.h"
+#include "pits/fleet/tables.h"
+
+namespace pits {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds tick{25};
+constexpr int workers = 3;
+constexpr std::int64_t session_locks = session_lock(0);
+
+// Ids start at the microseconds since 2020, as in the embedded store (serve/bandits.cpp): a database that was restored
+// from a backup does not give those of before again.
+DecisionId first_id() {
+  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
+  return static_cast<DecisionId>(std::max<Microseconds>(system_clock().utc() - start_of_2020, 0));
+}
+
+}  // namespace
+
+Fleet::Fleet(const FleetConfig& config) : config_(config), pool_(std::make_shared<PostgresPool>(config.url, 8)) {
+  {
+    const auto database = pool_->take();
+    migrate(*database);
+    id_ = database->run("SELECT nextval('pits.server_id_seq')").number(0, 0);
+  }
+  link_ = std::make_shared<FleetLink>(config.url, id_);
+  read_models(*pool_->take());
+  in_thread("pits watch", [this] { watch(); });
+  in_thread("pits models", [this] { follow_models(); });
+  if (config.learns) in_thread("pits inbox", [this] { poll_inbox(); });
+  for (int i = 0; i < workers; ++i) in_thread("pits leases", [this] { work(); });
+}
+
+// Leases are handed on at once.
+Fleet::~Fleet() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  to_workers_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  for (const auto& [id, bandit] : bandits_) {
+    if (bandit->holding()) release(*bandit, true);
+  }
+  try {
+    pool_->take()->run("DELETE FROM pits.server WHERE id = $1", id_);
+  } catch (const std::exception&) {  // whoever finds the session gone does it
+  }
+}
+
+void Fleet::in_thread(const char* name, std::function<void()> run) {
+  threads_.emplace_back([name, run = std::move(run)] {
+    pthread_setname_np(pthread_self(), name);
+    run();
+  });
+}
+
+bool Fleet::nap(milliseconds length) {
+  std::unique_lock lock(mutex_);
+  return wake_.wait_for(lock, length, [&] { return stopping_; });
+}
+
+std::vector<std::string> Fleet::names() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::string> all;
+  for (const auto& [name, id] : names_) all.push_back(name);
+  return all;
+}
+
+std::shared_ptr<FleetBandit> Fleet::bandit(BanditId id) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = bandits_.find(id);
+  return found == bandits_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<FleetBandit> Fleet::open(const std::string& name) {
+  const auto id = find_bandit(*pool_->take(), name);
+  if (!id) throw bad_input("there is no bandit '{}' in the database", name);
+  if (auto open = bandit(*id)) return open;
+  auto made = std::make_shared<FleetBandit>(*id, name, pool_, link_);
+  {
+    const std::scoped_lock lock(mutex_);
+    made = bandits_.emplace(*id, std::move(made)).first->second;
+    names_[name] = *id;
+  }
+  reserve_ids();
+  return made;
+}
+
+bool Fleet::create(const std::string& name, const LiveSetup& setup) {
+  created_by(setup);  // before anything is written
+  Epoch epoch = 0;
+  BanditId id = 0;
+  {
+    const auto database = pool_->take();
+    database->run("INSERT INTO pits.bandit(name) VALUES(convert_from($1, 'UTF8')) ON CONFLICT DO NOTHING", name);
+    // One that a crash has left without an event is made again.
+    const Rows mine = database->run(
+        "UPDATE pits.bandit SET epoch = epoch + 1 WHERE name = convert_from($1, 'UTF8') AND last = 0"
+        " RETURNING id, epoch",
+        name);
+    if (mine.size() == 0) return false;
+    id = mine.number(0, 0);
+    epoch = mine.number(0, 1);
+  }
+  PostgresStore store(pool_, id, epoch);
+  LiveBandit::create(store, setup);
+  pool_->take()->execute("NOTIFY pits");
+  const std::scoped_lock lock(mutex_);
+  names_[name] = id;
+  return true;
+}
+
+std::string Fleet::secret(const std::string& name, const std::function<std::string(const std::string&)>& change) {
+  const auto database = pool_->take();
+  return database->transaction([&] {
+    database->run("INSERT INTO pits.secret VALUES(convert_from($1, 'UTF8'), '') ON CONFLICT DO NOTHING", name);
+    const std::string old =
+        database->run("SELECT value FROM pits.secret WHERE name = convert_from($1, 'UTF8') FOR UPDATE", name)
+            .text(0, 0);
+    const std::string text = change(old);
+    if (text != old) {
+      database->run("UPDATE pits.secret SET value = $2 WHERE name = convert_from($1, 'UTF8')", name, text);
+    }
+    return text;
+  });
+}
+
+// The session says that this server is alive: when it is gone, so is its lock, and others need not wait for the lease.
+void Fleet::watch() {
+  std::unique_ptr<Postgres> session;
+  bool locked = false;
+  do {
+    try {
+      if (!session || session->broken()) {
+        session = std::make_unique<Postgres>(config_.url);
+        session->execute("SET synchronous_commit = off");  // nothing here has to be durable
+        locked = false;
+      }
+      if (!locked) locked = session->run("SELECT pg_try_advisory_lock($1)", session_locks + id_).truth(0, 0);
+      beat(*session);
+      if (config_.learns) take_leases(*session);
+      reserve_ids();
+      link_->report("");
+    } catch (const std::exception& e) {
+      link_->report(e.what());
+    }
+    std::vector<std::shared_ptr<FleetBandit>> all;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const auto& [id, bandit] : bandits_) all.push_back(bandit);
+    }
+    for (const auto& bandit : all) look_after(*bandit);
+  } while (!nap(tick));
+}
+
+void Fleet::beat(Postgres& session) {
+  const Rows rows = session.run(
+      "SELECT id, learns, id <> $1 AND (expires < now() OR pg_try_advisory_xact_lock($2 + id)),"
+      " expires < now() + make_interval(secs => $3) FROM pits.server",
+      id_, session_locks, 0.75 * config_.lease);
+  Numbers dead;
+  bool due = true;
+  std::vector<Member> members{{id_, config_.learns}};
+  for (int row = 0; row < rows.size(); ++row) {
+    const ServerId id = rows.number(row, 0);
+    if (id == id_) {
+      due = rows.truth(row, 3);
+    } else if (rows.truth(row, 2)) {
+      dead.push_back(id);
+    } else {
+      members.push_back({id, rows.truth(row, 1)});
+    }
+  }
+  if (due) {
+    session.run(
+        "INSERT INTO pits.server VALUES($1, convert_from($2, 'UTF8'), $3, now() + make_interval(secs => $4))"
+        " ON CONFLICT (id) DO UPDATE SET expires = excluded.expires",
+        id_, config_.name, config_.learns, config_.lease);
+  }
+  if (!dead.empty()) {
+    session.run(
+        "DELETE FROM pits.server WHERE id = ANY($1) AND (expires < now() OR pg_try_advisory_xact_lock($2 + id))", dead,
+        session_locks);
+    // Nobody waits for answers of theirs, nor for those that came after their end.
+    session.run(
+        "DELETE FROM pits.inbox i WHERE answers IS NOT NULL AND"
+        " NOT EXISTS (SELECT 1 FROM pits.server s WHERE s.id = i.sender)");
+  }
+  const std::scoped_lock lock(mutex_);
+  members_ = std::move(members);
+}
+
+void Fleet::reserve_ids() {
+  Numbers needy;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [id, bandit] : bandits_) {
+      if (bandit->needs_ids()) needy.push_back(id);
+    }
+  }
+  if (needy.empty()) return;
+  const Rows rows = pool_->take()->run(
+      "UPDATE pits.bandit SET next_id = greatest(next_id, $2) + $3 WHERE id IN"
+      " (SELECT id FROM pits.bandit WHERE id = ANY($1) ORDER BY id FOR UPDATE) RETURNING id, next_id",
+      needy, first_id(), id_block);
+  for (int row = 0; row < rows.size(); ++row) {
+    if (const auto open = bandit(rows.number(row, 0))) open->add_ids(rows.natural(row, 1));
+  }
+}
+
+}  // namespace pits

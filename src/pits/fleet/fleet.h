@@ -1,0 +1,92 @@
+// A server of a fleet: many of them share the bandits of one database. Each decides by the newest policy that it has
+// read, and leaves what it takes in the database; for each bandit one of them holds a lease, carries out the calls of
+// all and learns (docs/decisions/postgresql.md).
+//
+//   pits::Fleet fleet({.url = "postgresql://pits@db/pits"});
+//   fleet.create("shop", {.actions = {"tea", "milk"}});
+//   const auto shop = fleet.open("shop");
+#pragma once
+
+#include <set>
+
+#include "pits/fleet/fleet_bandit.h"
+
+namespace pits {
+
+struct FleetConfig {
+  std::string url;
+  std::string name = "pits";  // of this server, for people
+  bool learns = true;         // takes leases
+  double lease = 2.0;         // seconds after which a server that says nothing has lost its leases
+  double model_age = 0.5;     // seconds after which a policy is followed by a newer one, where there is one
+};
+
+class Fleet {
+ public:
+  // The tables are made or brought forward. Throws where the database cannot be reached or its tables are newer.
+  explicit Fleet(const FleetConfig& config);
+  ~Fleet();
+  Fleet(const Fleet&) = delete;
+  Fleet& operator=(const Fleet&) = delete;
+
+  std::vector<std::string> names() const;  // of the bandits that this server has heard of
+  // Reads the newest policy. Throws where there is no such bandit.
+  std::shared_ptr<FleetBandit> open(const std::string& name);
+  // False where there is one with this name already.
+  bool create(const std::string& name, const LiveSetup& setup);
+  // A text that all servers share; change(text) makes the new one of the old one, which is empty at first.
+  std::string secret(const std::string& name, const std::function<std::string(const std::string&)>& change);
+  std::string problem() const { return link_->problem(); }
+
+ private:
+  struct Member {
+    ServerId id;
+    bool learns;
+  };
+  using Time = std::chrono::steady_clock::time_point;
+
+  void watch();
+  void beat(Postgres& session);
+  void take_leases(Postgres& session);
+  void look_after(FleetBandit& bandit);
+  void reserve_ids();
+  bool prefers_me(BanditId bandit) const;
+  void want(BanditId bandit);
+  void work();
+  void hold(BanditId bandit);
+  void release(FleetBandit& bandit, bool wanted);
+  struct Inbox;
+  void poll_inbox();
+  bool read_inbox(Postgres& database);
+  void dispatch(const std::pair<ServerId, std::int64_t>& key, BanditId bandit, const std::string& calls,
+                Microseconds seen, Microseconds since);
+  void try_again();
+  bool waited(BanditId bandit);
+  void follow_models();
+  void read_models(Postgres& database);
+  std::shared_ptr<FleetBandit> bandit(BanditId id) const;
+  bool nap(std::chrono::milliseconds length);
+  void in_thread(const char* name, std::function<void()> run);
+
+  FleetConfig config_;
+  std::shared_ptr<PostgresPool> pool_;
+  ServerId id_ = 0;
+  std::shared_ptr<FleetLink> link_;
+
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable wake_, to_workers_;
+  bool stopping_ = false;
+  std::map<std::string, BanditId, std::less<>> names_;
+  std::map<BanditId, std::shared_ptr<FleetBandit>> bandits_;
+  std::vector<Member> members_;
+  std::map<BanditId, Time> orphans_;  // without a holder: since when this server knows
+  std::deque<std::function<void()>> jobs_;
+  std::deque<BanditId> job_ids_;
+  std::set<BanditId> wanted_;        // of jobs_, and those that run
+  std::map<BanditId, Time> unheld_;  // calls came for them: since when
+  std::atomic<bool> rescan_{false};
+  std::shared_ptr<Inbox> inbox_;  // outlives the books that its rows are given to
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace pits

@@ -1,0 +1,298 @@
+#include "pits/fleet/fleet_bandit.h"
+
+#include <future>
+
+namespace pits {
+namespace {
+
+// Few events are read before a server that takes over goes on; more pages are written for it.
+constexpr LedgerLimits limits{.recovery_events = 4096};
+constexpr std::uint64_t most_waiting = 100'000;  // calls at the server that learns; further decisions are a gap
+
+enum class Failure { input, not_yet, uncertain, certain };
+
+// Of an error: uncertain, where what was asked may have happened all the same.
+Failure failure_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const NotYet&) {
+    return Failure::not_yet;
+  } catch (const ConnectionError&) {
+    return Failure::uncertain;
+  } catch (const Error& e) {
+    return e.kind() == ErrorKind::input ? Failure::input : Failure::certain;
+  } catch (...) {
+    return Failure::uncertain;
+  }
+}
+
+// A call that fails half-way spoils its group: the whole group is given up, and with it the lease.
+template <class Apply>
+auto whole_or_nothing(PostgresStore& store, Apply&& apply) {
+  try {
+    return apply();
+  } catch (const NotYet&) {
+    throw;
+  } catch (...) {
+    store.give_up();
+    throw;
+  }
+}
+
+}  // namespace
+
+std::string FleetLink::problem() const {
+  const std::scoped_lock lock(mutex_);
+  return problem_;
+}
+
+void FleetLink::report(const std::string& problem) {
+  const std::scoped_lock lock(mutex_);
+  problem_ = problem;
+}
+
+Holding::Holding(std::unique_ptr<PostgresStore> to, const SharedServing& shared)
+    : store(*to), live(std::move(to), system_clock(), limits, shared), since(system_clock().steady()), used(since) {}
+
+FleetBandit::FleetBandit(BanditId id, std::string name, std::shared_ptr<PostgresPool> pool,
+                         std::shared_ptr<FleetLink> link)
+    : id_(id),
+      name_(std::move(name)),
+      link_(std::move(link)),
+      store_(std::move(pool), id),
+      pin_(newest_engine(store_)) {
+  const Created created = created_event(store_);
+  config_ = as_text(live_config(created.config));
+  const Learner first(store_);
+  decider_ = std::make_shared<Decider>(created, first.bandit().policy().copy(), 0, [this](bool) { return next_id(); });
+  const auto snapshots = store_.snapshots();
+  if (!snapshots.empty()) load(snapshots.back().number);
+}
+
+void FleetBandit::load(EventNumber model) {
+  const Snapshot snapshot = store_.snapshot(model);
+  const Learner learner(store_, snapshot);
+  if (!snapshot.books.empty()) {
+    auto books = from_bytes<SharedBooks>(snapshot.books);
+    decider_->publish_names(books.actions);
+    const std::scoped_lock lock(mutex_);
+    config_ = std::move(books.config);
+  }
+  decider_->publish(learner.bandit().policy(), model);
+  const std::scoped_lock lock(mutex_);
+  model_ = std::max(model_, model);
+}
+
+void FleetBandit::heard(EventNumber last, EventNumber model) {
+  if (!holding() && model > decider_->model()) load(model);
+  record_gap();
+  const EventNumber known = decider_->model();
+  const std::scoped_lock lock(mutex_);
+  const bool newer = known > model_;
+  model_ = std::max(known, model_);
+  last_ = last;
+  if (known >= last) {
+    behind_since_ = 0;
+  } else if (behind_since_ == 0 || newer) {
+    behind_since_ = system_clock().steady();
+  }
+}
+
+double FleetBandit::model_age() const {
+  const std::scoped_lock lock(mutex_);
+  return behind_since_ == 0 ? 0.0 : 1e-6 * static_cast<double>(system_clock().steady() - behind_since_);
+}
+
+bool FleetBandit::needs_ids() const {
+  const std::scoped_lock lock(ids_);
+  return next_block_ == 0 && ids_end_ - next_id_ < id_block / 2;
+}
+
+void FleetBandit::add_ids(DecisionId end) {
+  const std::scoped_lock lock(ids_);
+  next_block_ = end;
+}
+
+DecisionId FleetBandit::next_id() {
+  const std::scoped_lock lock(ids_);
+  if (next_id_ == ids_end_) {
+    if (next_block_ == 0)
+      throw failed("there are no ids for decisions until the database is there: {}", link_->problem());
+    ids_end_ = std::exchange(next_block_, 0);
+    next_id_ = ids_end_ - id_block;
+  }
+  return next_id_++;
+}
+
+std::shared_ptr<Holding> FleetBandit::holding() const {
+  const std::scoped_lock lock(mutex_);
+  return holding_;
+}
+
+void FleetBandit::set_holding(std::shared_ptr<Holding> holding) {
+  const std::scoped_lock lock(mutex_);
+  holding_.swap(holding);
+}
+
+// Where the lease is here, directly. What has certainly not happened there goes the other way.
+void FleetBandit::call(Call call, CallDone done) {
+  const auto held = holding();
+  if (!held || held->store.lost()) return call_elsewhere(std::move(call), std::move(done));
+  held->used = system_clock().steady();
+  const auto shared = std::make_shared<const Call>(std::move(call));
+  const auto answer = std::make_shared<CallAnswer>();
+  held->live.writer().add({.apply =
+                               [this, shared, answer, store = &held->store](Ledger& ledger) {
+                                 *answer = whole_or_nothing(*store,
+                                                            [&] { return perform(ledger, *decider_, *shared, true); });
+                               },
+                           .finish =
+                               [this, shared, answer, done](Ledger&, const std::exception_ptr& error) {
+                                 if (!error) {
+                                   if (done) done(answer.get(), nullptr);
+                                 } else if (const Failure failure = failure_of(error);
+                                            !done || failure == Failure::not_yet || failure == Failure::certain) {
+                                   call_elsewhere(*shared, done);
+                                 } else {
+                                   done(nullptr, error);
+                                 }
+                               }});
+}
+
+void FleetBandit::call_elsewhere(Call call, CallDone done) {
+  if (const std::string problem = link_->problem(); done && !problem.empty()) {
+    return done(nullptr, std::make_exception_ptr(failed("{}", problem)));
+  }
+  const bool decision = call.kind == CallKind::decided;
+  if (!link_->outbox.add(id_, std::move(call), std::move(done)) && decision) count_unlogged();
+}
+
+void FleetBandit::count_unlogged() {
+  ++unlogged_;
+  ++gap_;
+}
+
+void FleetBandit::record_gap() {
+  const std::uint64_t decisions = gap_.exchange(0);
+  if (decisions == 0) return;
+  call({.kind = CallKind::gap, .number = decisions},
+       [this, decisions](const CallAnswer*, const std::exception_ptr& error) { gap_ += error ? decisions : 0; });
+}
+
+bool FleetBandit::write(Decided decided) {
+  if (const auto held = holding(); held && held->live.waiting() >= most_waiting) {
+    count_unlogged();
+    return false;
+  }
+  call({.kind = CallKind::decided, .decided = std::make_shared<const Decided>(std::move(decided))}, {});
+  return true;
+}
+
+void FleetBandit::write(Decided decided, Written done) {
+  const auto made = std::make_shared<const Decided>(std::move(decided));
+  call({.kind = CallKind::decided, .decided = made},
+       [made, done = std::move(done)](const CallAnswer* answer, std::exception_ptr error) {
+         if (!error && !answer->refusal.empty()) error = std::make_exception_ptr(bad_input("{}", answer->refusal));
+         if (error) return done(nullptr, error);
+         done(answer->decided ? answer->decided.get() : made.get(), nullptr);
+       });
+}
+
+CallDone FleetBandit::answered(Answered done) {
+  return [done = std::move(done)](const CallAnswer* answer, std::exception_ptr error) {
+    if (!error && !answer->refusal.empty()) error = std::make_exception_ptr(bad_input("{}", answer->refusal));
+    done(error ? std::vector<Answer>() : answer->answers, error);
+  };
+}
+
+void FleetBandit::reward(std::vector<Reward> rewards, Answered done) {
+  call({.kind = CallKind::reward, .rewards = std::move(rewards)},
+       answered([this, done = std::move(done)](std::vector<Answer> answers, const std::exception_ptr& error) {
+         rewards_ += static_cast<std::uint64_t>(std::ranges::count(answers, Answer::accepted));
+         done(std::move(answers), error);
+       }));
+}
+
+void FleetBandit::activate(DecisionId id, Record record, Answered done) {
+  call({.kind = CallKind::activate, .rewards = {{.id = id, .value = 0.0F, .record = std::move(record)}}},
+       answered(std::move(done)));
+}
+
+void FleetBandit::cancel(DecisionId id, Record record, Answered done) {
+  call({.kind = CallKind::cancel, .rewards = {{.id = id, .value = 0.0F, .record = std::move(record)}}},
+       answered(std::move(done)));
+}
+
+CallAnswer FleetBandit::call_and_wait(Call asked) {
+  const auto promise = std::make_shared<std::promise<CallAnswer>>();
+  call(std::move(asked), [promise](const CallAnswer* answer, const std::exception_ptr& error) {
+    error ? promise->set_exception(error) : promise->set_value(*answer);
+  });
+  CallAnswer answer = promise->get_future().get();
+  if (!answer.refusal.empty()) throw bad_input("{}", answer.refusal);
+  return answer;
+}
+
+Action FleetBandit::add_actions(const std::vector<std::string>& names) {
+  return static_cast<Action>(call_and_wait({.kind = CallKind::add_actions, .actions = names}).number);
+}
+
+void FleetBandit::retire(Action action) { call_and_wait({.kind = CallKind::retire, .number = action}); }
+
+void FleetBandit::change_config(const LiveConfig& config) {
+  call_and_wait({.kind = CallKind::config, .config = as_text(config)});
+  const std::scoped_lock lock(mutex_);
+  config_ = as_text(config);
+}
+
+LiveConfig FleetBandit::config() {
+  const std::scoped_lock lock(mutex_);
+  return live_config(config_);
+}
+
+LiveStatus FleetBandit::status() const {
+  LiveStatus status;
+  status.held = false;
+  if (const auto held = holding()) status = held->live.status();
+  if (!status.held) status.model_age = model_age();
+  const std::string problem = link_->problem();
+  const std::scoped_lock lock(mutex_);
+  status.committed = std::max(status.committed, last_);
+  status.learned = std::max(status.learned, decider_->model());
+  status.made = decider_->made();
+  status.queued += link_->outbox.queued();
+  status.unlogged += unlogged_;
+  status.durable.rewards = rewards_;
+  if (!problem.empty()) status.store_problem = status.problem = problem;
+  return status;
+}
+
+bool FleetBandit::take(const Taken& taken, Microseconds since, std::function<void(Fate)> finished) {
+  const auto held = holding();
+  if (!held || held->store.lost() || held->since > since) return false;
+  held->used = system_clock().steady();
+  held->live.writer().add({.apply =
+                               [this, taken, store = &held->store](Ledger& ledger) {
+                                 whole_or_nothing(*store, [&] {
+                                   auto calls = from_bytes<std::vector<Call>>(taken.calls);
+                                   std::vector<CallAnswer> answers;
+                                   bool waits = false;
+                                   for (const Call& call : calls) {
+                                     answers.push_back(perform(ledger, *decider_, call, taken.patient));
+                                     waits = waits || call.waits;
+                                   }
+                                   ledger.took({.sender = taken.sender,
+                                                .number = taken.number,
+                                                .answers = waits ? to_bytes(std::move(answers)) : std::string()});
+                                   return 0;
+                                 });
+                               },
+                           .finish =
+                               [finished = std::move(finished)](Ledger&, const std::exception_ptr& error) {
+                                 const bool not_yet = error && failure_of(error) == Failure::not_yet;
+                                 finished(!error ? Fate::done : not_yet ? Fate::not_yet : Fate::failed);
+                               }});
+  return true;
+}
+
+}  // namespace pits

@@ -1,0 +1,163 @@
+// What a server of a fleet reads from the others: their calls, and new policies.
+#include "pits/fleet/fleet.h"
+
+namespace pits {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Microseconds patience = 500'000;  // for a decision that is on its way from another server
+constexpr Microseconds rescan_every = 1'000'000;
+constexpr Microseconds busy_for = 1'000'000;  // after the last call the inbox is looked at often
+constexpr milliseconds often{1}, seldom{10}, retry{100}, models_every{200};
+constexpr std::int64_t most_rows = 300;  // of one sender, at once
+
+}  // namespace
+
+// Rows that this server carries out, or waits to.
+struct Fleet::Inbox {
+  using Key = std::pair<ServerId, std::int64_t>;
+  struct Row {
+    BanditId bandit = 0;
+    std::string calls{};
+    Microseconds seen = 0;
+    bool later = false;  // not yet: it is tried again
+  };
+  std::map<ServerId, std::int64_t> from{};  // rows below are known
+  Microseconds scanned = 0, busy = 0;
+  std::mutex mutex{};  // of what follows
+  std::map<Key, Row> taken{};
+};
+
+void Fleet::poll_inbox() {
+  inbox_ = std::make_shared<Inbox>();
+  Inbox& inbox = *inbox_;
+  std::unique_ptr<Postgres> database;
+  for (milliseconds pause{0};;) {
+    try {
+      if (!database || database->broken()) database = std::make_unique<Postgres>(config_.url);
+      try_again();
+      if (read_inbox(*database)) inbox.busy = system_clock().steady();
+      pause = system_clock().steady() - inbox.busy < busy_for ? often : seldom;
+    } catch (const std::exception&) {  // the watching thread reports it
+      pause = retry;
+    }
+    if (nap(pause)) break;
+  }
+}
+
+void Fleet::dispatch(const std::pair<ServerId, std::int64_t>& key, BanditId id, const std::string& calls,
+                     Microseconds seen, Microseconds since) {
+  const auto bandit = this->bandit(id);
+  const FleetBandit::Taken taken{
+      .sender = key.first, .number = key.second, .calls = calls, .patient = system_clock().steady() - seen < patience};
+  {
+    const std::scoped_lock lock(inbox_->mutex);
+    inbox_->taken[key] = {.bandit = id, .calls = calls, .seen = seen};
+  }
+  const auto finished = [this, inbox = inbox_, key](FleetBandit::Fate fate) {
+    const std::scoped_lock lock(inbox->mutex);
+    if (fate == FleetBandit::Fate::not_yet) {
+      inbox->taken[key].later = true;
+    } else {
+      inbox->taken.erase(key);
+      if (fate == FleetBandit::Fate::failed) rescan_ = true;
+    }
+  };
+  if (!bandit || !bandit->take(taken, since, finished)) finished(FleetBandit::Fate::failed);
+}
+
+void Fleet::try_again() {
+  std::vector<std::pair<Inbox::Key, Inbox::Row>> again;
+  {
+    const std::scoped_lock lock(inbox_->mutex);
+    for (const auto& [key, row] : inbox_->taken) {
+      if (row.later) again.emplace_back(key, row);
+    }
+  }
+  // The row was read after the lease was taken; where it was lost meanwhile, nothing can be written.
+  for (const auto& [key, row] : again) dispatch(key, row.bandit, row.calls, row.seen, row.seen);
+}
+
+bool Fleet::read_inbox(Postgres& database) {
+  Inbox& inbox = *inbox_;
+  const Microseconds now = system_clock().steady();
+  if (rescan_.exchange(false) || now - inbox.scanned > rescan_every) {
+    inbox.scanned = now;
+    inbox.from.clear();
+    const Rows senders = database.run("SELECT DISTINCT sender FROM pits.inbox UNION SELECT id FROM pits.server");
+    for (int row = 0; row < senders.size(); ++row) inbox.from[senders.number(row, 0)] = 0;
+  }
+  Numbers senders, from;
+  for (const auto& [sender, first] : inbox.from) senders.push_back(sender), from.push_back(first);
+  std::set<Inbox::Key> known;  // when the question is asked: an answer may be on its way
+  {
+    const std::scoped_lock lock(inbox.mutex);
+    for (const auto& [key, row] : inbox.taken) known.insert(key);
+  }
+  const Rows rows = database.run(
+      "SELECT i.sender, i.n, i.bandit, i.calls, i.holder IS NULL FROM unnest($1::bigint[], $2::bigint[]) AS f(sender, "
+      "n)"
+      " JOIN LATERAL (SELECT i.*, b.holder FROM pits.inbox i JOIN pits.bandit b ON b.id = i.bandit"
+      "   WHERE i.sender = f.sender AND i.n >= f.n AND i.answers IS NULL AND (b.holder = $3 OR b.holder IS NULL)"
+      "   ORDER BY i.n LIMIT $4) i ON true ORDER BY i.sender, i.n",
+      senders, from, id_, most_rows);
+  std::map<ServerId, std::int64_t> blocked;
+  for (int i = 0; i < rows.size(); ++i) {
+    const Inbox::Key key{rows.number(i, 0), rows.number(i, 1)};
+    const BanditId id = rows.number(i, 2);
+    if (known.contains(key)) continue;
+    const auto open = bandit(id);
+    const auto held = open ? open->holding() : nullptr;
+    if (held && held->since < now && !held->store.lost()) {
+      dispatch(key, id, rows.text(i, 3), system_clock().steady(), now);
+      if (!blocked.contains(key.first)) inbox.from[key.first] = key.second + 1;
+      continue;
+    }
+    blocked.try_emplace(key.first, key.second);
+    if (!rows.truth(i, 4) || prefers_me(id) || waited(id)) want(id);
+  }
+  return rows.size() > 0;
+}
+
+// A call without a holder is left to the server that it suits best, for a while.
+bool Fleet::waited(BanditId bandit) {
+  const std::scoped_lock lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  const auto [known, is_new] = unheld_.try_emplace(bandit, now);
+  if (now - known->second > std::chrono::seconds(2)) known->second = now;  // another time
+  return now - known->second > milliseconds(150);
+}
+
+void Fleet::follow_models() {
+  std::unique_ptr<Postgres> database;
+  for (milliseconds pause{0}; !nap(pause);) {
+    try {
+      if (!database || database->broken()) {
+        database = std::make_unique<Postgres>(config_.url);
+        database->execute("LISTEN pits");
+      }
+      const Microseconds start = system_clock().steady();
+      read_models(*database);
+      // Reading takes at most a tenth of the time, however many bandits there are.
+      pause = milliseconds(10 * (system_clock().steady() - start) / 1000);
+      database->wait(models_every);
+    } catch (const std::exception&) {
+      pause = retry;
+    }
+  }
+}
+
+void Fleet::read_models(Postgres& database) {
+  const Rows rows = database.run("SELECT id, name, last, model FROM pits.bandit WHERE last > 0");
+  for (int row = 0; row < rows.size(); ++row) {
+    const BanditId id = rows.number(row, 0);
+    {
+      const std::scoped_lock lock(mutex_);
+      names_[rows.text(row, 1)] = id;
+    }
+    if (const auto open = bandit(id)) open->heard(rows.natural(row, 2), rows.natural(row, 3));
+  }
+}
+
+}  // namespace pits

@@ -1,0 +1,131 @@
+// Which bandits a server of a fleet learns: it takes leases, looks after them and hands them on.
+#include "pits/fleet/fleet.h"
+
+namespace pits {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds others_first{150};          // that a lease without a holder is left to the server it suits best
+constexpr Microseconds idle_after = 30'000'000;    // without a call
+constexpr Microseconds least_holding = 2'000'000;  // before a lease is handed on
+
+std::uint64_t mixed(std::uint64_t x) {  // splitmix64
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31U);
+}
+
+}  // namespace
+
+// Rendezvous hashing: every server that learns gets its share, and little moves when one comes or goes.
+bool Fleet::prefers_me(BanditId bandit) const {
+  const auto weight = [&](ServerId server) {
+    return mixed(mixed(static_cast<std::uint64_t>(server)) ^ static_cast<std::uint64_t>(bandit));
+  };
+  const std::scoped_lock lock(mutex_);
+  for (const Member& member : members_) {
+    if (member.learns && weight(member.id) > weight(id_)) return false;
+  }
+  return true;
+}
+
+void Fleet::take_leases(Postgres& session) {
+  const Rows rows = session.run(
+      "SELECT b.id FROM pits.bandit b WHERE b.holder IS NOT NULL AND b.last > 0 AND (b.holder = $1 OR"
+      " NOT EXISTS (SELECT 1 FROM pits.server s WHERE s.id = b.holder))",
+      id_);
+  std::map<BanditId, Time> orphans;
+  const auto now = std::chrono::steady_clock::now();
+  for (int row = 0; row < rows.size(); ++row) {
+    const BanditId id = rows.number(row, 0);
+    const auto open = bandit(id);
+    if (open && open->holding()) continue;
+    const auto known = orphans_.find(id);
+    orphans[id] = known == orphans_.end() ? now : known->second;
+    if (prefers_me(id) || now - orphans[id] >= others_first) want(id);
+  }
+  orphans_ = std::move(orphans);
+}
+
+void Fleet::look_after(FleetBandit& bandit) {
+  const auto held = bandit.holding();
+  if (!held) return;
+  const Microseconds now = system_clock().steady();
+  const bool idle = now - held->used > idle_after && held->live.idle();
+  const bool moves = now - held->since > least_holding && !prefers_me(bandit.id());
+  if (!held->store.lost() && !idle && !moves) return;
+  const std::scoped_lock lock(mutex_);
+  if (!wanted_.insert(bandit.id()).second) return;
+  jobs_.emplace_back([this, id = bandit.id(), idle] {
+    if (const auto open = this->bandit(id)) release(*open, !idle);
+  });
+  job_ids_.push_back(bandit.id());
+  to_workers_.notify_one();
+}
+
+void Fleet::want(BanditId bandit) {
+  const std::scoped_lock lock(mutex_);
+  if (!wanted_.insert(bandit).second) return;
+  jobs_.emplace_back([this, bandit] { hold(bandit); });
+  job_ids_.push_back(bandit);
+  to_workers_.notify_one();
+}
+
+void Fleet::work() {
+  for (;;) {
+    std::function<void()> job;
+    BanditId id = 0;
+    {
+      std::unique_lock lock(mutex_);
+      to_workers_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+      if (stopping_) return;
+      job = std::move(jobs_.front());
+      id = job_ids_.front();
+      jobs_.pop_front();
+      job_ids_.pop_front();
+    }
+    try {
+      job();
+    } catch (const std::exception&) {  // the next tick tries again
+    }
+    const std::scoped_lock lock(mutex_);
+    wanted_.erase(id);
+  }
+}
+
+void Fleet::hold(BanditId id) {
+  auto open = bandit(id);
+  if (open && open->holding()) return;
+  if (!open) {
+    const Rows name = pool_->take()->run("SELECT name FROM pits.bandit WHERE id = $1", id);
+    if (name.size() == 0) return;
+    open = this->open(name.text(0, 0));
+  }
+  const Rows mine = pool_->take()->run(
+      "UPDATE pits.bandit b SET epoch = epoch + 1, holder = $2 WHERE id = $1 AND (holder IS NULL OR holder = $2 OR"
+      " NOT EXISTS (SELECT 1 FROM pits.server s WHERE s.id = b.holder)) RETURNING epoch",
+      id, id_);
+  if (mine.size() == 0) return;
+  open->set_holding(
+      std::make_shared<Holding>(std::make_unique<PostgresStore>(pool_, id, mine.number(0, 0)),
+                                SharedServing{.decider = open->shared_decider(),
+                                              .model_age = static_cast<Microseconds>(config_.model_age * 1e6)}));
+  rescan_ = true;
+}
+
+// `wanted`: somebody has to go on with it; else whoever gets the next call.
+void Fleet::release(FleetBandit& bandit, bool wanted) {
+  auto held = bandit.holding();
+  if (!held) return;
+  bandit.set_holding(nullptr);
+  const bool lost = held->store.lost();
+  while (held.use_count() > 1) std::this_thread::sleep_for(milliseconds(1));  // calls that are being handed over
+  held.reset();
+  if (lost) return;
+  const auto holder = wanted ? std::optional<std::int64_t>(0) : std::nullopt;
+  pool_->take()->run("UPDATE pits.bandit SET holder = $3 WHERE id = $1 AND holder = $2", bandit.id(), id_, holder);
+}
+
+}  // namespace pits

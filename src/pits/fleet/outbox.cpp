@@ -1,0 +1,214 @@
+#include "pits/fleet/outbox.h"
+
+#include <pthread.h>
+
+namespace pits {
+namespace {
+
+constexpr std::size_t most_queued = 100'000;  // decisions that nobody waits for
+constexpr std::size_t most_calls = 500;       // in a row
+constexpr std::size_t most_rows = 500;        // in one insert
+constexpr std::chrono::milliseconds look{1}, retry{50};
+constexpr std::chrono::seconds patience{10};  // of those who wait
+constexpr std::chrono::seconds kept{60};      // rows that were answered
+
+}  // namespace
+
+Outbox::Outbox(std::string url, ServerId sender) : url_(std::move(url)), sender_(sender) {
+  sender_thread_ = std::thread([this] { send(); });
+  receiver_thread_ = std::thread([this] { receive(); });
+}
+
+Outbox::~Outbox() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  to_sender_.notify_all();
+  to_receiver_.notify_all();
+  sender_thread_.join();
+  receiver_thread_.join();
+  const auto end = std::make_exception_ptr(failed("the service has ended"));
+  for (Row& row : waiting_) {
+    if (row.done) row.done(nullptr, end);
+  }
+  for (auto& [number, row] : sent_) row.done(nullptr, end);
+}
+
+bool Outbox::add(BanditId bandit, Call call, CallDone done) {
+  call.waits = static_cast<bool>(done);
+  if (!done && queued_.fetch_add(1) >= most_queued) {
+    --queued_;
+    return false;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    Row* last = waiting_.empty() ? nullptr : &waiting_.back();
+    if (!done && last != nullptr && !last->done && last->bandit == bandit && last->calls.size() < most_calls) {
+      last->calls.push_back(std::move(call));
+      return true;
+    }
+    Row row{.bandit = bandit, .done = std::move(done), .since = std::chrono::steady_clock::now()};
+    row.calls.push_back(std::move(call));
+    waiting_.push_back(std::move(row));
+  }
+  to_sender_.notify_one();
+  return true;
+}
+
+std::deque<Outbox::Row> Outbox::next_rows(bool& stopping) {
+  std::unique_lock lock(mutex_);
+  to_sender_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+  stopping = stopping_;
+  std::deque<Row> rows;
+  while (!waiting_.empty() && rows.size() < most_rows) {
+    rows.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+    rows.back().number = ++last_number_;
+  }
+  return rows;
+}
+
+// Those who have waited too long are told, and nothing of theirs is sent after that.
+void Outbox::expire(std::deque<Row>& rows, const std::string& reason) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto error = std::make_exception_ptr(failed("{}", reason));
+  for (Row& row : rows) {
+    if (!row.done || now - row.since < patience) continue;
+    bool told = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      told = sent_.erase(row.number) == 0 && row.sent;
+    }
+    if (!told) row.done(nullptr, error);
+    row.calls.clear();
+  }
+  std::erase_if(rows, [](const Row& row) { return row.calls.empty(); });
+}
+
+bool Outbox::nap(std::chrono::milliseconds length) {
+  std::unique_lock lock(mutex_);
+  return to_sender_.wait_for(lock, length, [&] { return stopping_; });
+}
+
+void Outbox::send() {
+  pthread_setname_np(pthread_self(), "pits outbox");
+  std::unique_ptr<Postgres> database;
+  std::deque<Row> rows;
+  for (bool stopping = false;;) {
+    if (rows.empty()) rows = next_rows(stopping);
+    if (rows.empty()) return;  // stopping
+    try {
+      if (!database || database->broken()) database = std::make_unique<Postgres>(url_);
+      insert(*database, rows);
+      rows.clear();
+      clean(*database);
+    } catch (const std::exception& e) {
+      expire(rows, e.what());
+      if (nap(retry)) {
+        for (Row& row : rows) row.since = {};
+        return expire(rows, e.what());
+      }
+    }
+  }
+}
+
+// A row that was inserted before its connection was lost is there already.
+void Outbox::insert(Postgres& database, std::deque<Row>& rows) {
+  Numbers numbers, bandits;
+  std::vector<std::string> bytes;
+  for (const Row& row : rows) {
+    numbers.push_back(row.number);
+    bandits.push_back(row.bandit);
+    bytes.push_back(to_bytes(row.calls));
+  }
+  {  // before they are there: their answers may come at once
+    const std::scoped_lock lock(mutex_);
+    for (const Row& row : rows) {
+      if (row.done && !row.sent) sent_[row.number] = {.bandit = row.bandit, .done = row.done, .since = row.since};
+    }
+  }
+  for (Row& row : rows) row.sent = true;
+  database.run(
+      "INSERT INTO pits.inbox(sender, n, bandit, calls) SELECT $1, u.n, u.bandit, u.calls"
+      " FROM unnest($2::bigint[], $3::bigint[], $4::bytea[]) AS u(n, bandit, calls) ON CONFLICT DO NOTHING",
+      sender_, numbers, bandits, Blobs(bytes.begin(), bytes.end()));
+  to_receiver_.notify_one();
+  for (const Row& row : rows) queued_ -= row.done ? 0 : row.calls.size();
+}
+
+void Outbox::receive() {
+  pthread_setname_np(pthread_self(), "pits answers");
+  std::unique_ptr<Postgres> database;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      to_receiver_.wait(lock, [&] { return stopping_ || !sent_.empty(); });
+      if (stopping_) return;
+    }
+    std::string problem = "the answer of the server that learns this bandit has not come";
+    try {
+      if (!database || database->broken()) {
+        database = std::make_unique<Postgres>(url_);
+      }
+      fetch(*database);
+    } catch (const std::exception& e) {
+      problem = e.what();
+      std::this_thread::sleep_for(retry);
+    }
+    tell_late(problem);
+    std::this_thread::sleep_for(look);
+  }
+}
+
+void Outbox::tell_late(const std::string& reason) {
+  std::vector<CallDone> late;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    std::erase_if(sent_, [&](auto& entry) {
+      if (now - entry.second.since < patience) return false;
+      late.push_back(std::move(entry.second.done));
+      return true;
+    });
+  }
+  for (const CallDone& done : late) done(nullptr, std::make_exception_ptr(failed("{}", reason)));
+}
+
+void Outbox::clean(Postgres& database) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!marks_.empty() && now - marks_.back().first < kept / 10) return;
+  marks_.emplace_back(now, last_number_);
+  if (now - marks_.front().first < kept) return;
+  database.run("DELETE FROM pits.inbox WHERE sender = $1 AND n <= $2 AND answers IS NOT NULL", sender_,
+               marks_.front().second);
+  marks_.pop_front();
+}
+
+void Outbox::fetch(Postgres& database) {
+  Numbers numbers;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [number, row] : sent_) numbers.push_back(number);
+  }
+  const Rows found = database.run(
+      "SELECT n, answers FROM pits.inbox WHERE sender = $1 AND n = ANY($2) AND answers IS NOT NULL", sender_, numbers);
+  for (int i = 0; i < found.size(); ++i) {
+    CallDone done;
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto row = sent_.find(found.number(i, 0));
+      if (row == sent_.end()) continue;
+      done = std::move(row->second.done);
+      sent_.erase(row);
+    }
+    try {
+      const auto answers = from_bytes<std::vector<CallAnswer>>(found.text(i, 1));
+      done(&answers.at(0), nullptr);
+    } catch (const std::exception&) {
+      done(nullptr, std::current_exception());
+    }
+  }
+}
+
+}  // namespace pits

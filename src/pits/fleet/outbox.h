@@ -1,0 +1,66 @@
+// Calls to bandits that another server learns: they are left in the database, in order and durably, and their answers
+// are fetched from there. A connection that is lost does no harm: the same rows are written again under the same
+// numbers. A row that was answered stays for a while, so that a copy of it that arrives late is not a new one.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <thread>
+#include <unordered_map>
+
+#include "pits/fleet/call.h"
+#include "pits/fleet/postgres_store.h"
+
+namespace pits {
+
+using ServerId = std::int64_t;
+// Called once: with the answer, or with the error. Must neither wait nor throw.
+using CallDone = std::function<void(const CallAnswer*, const std::exception_ptr&)>;
+
+class Outbox {
+ public:
+  Outbox(std::string url, ServerId sender);
+  ~Outbox();
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
+  // False where too many decisions wait that nobody waits for; then nothing was taken.
+  bool add(BanditId bandit, Call call, CallDone done = {});
+  // Decisions of a bandit that are not in the database yet.
+  std::size_t queued() const { return queued_; }
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Row {
+    BanditId bandit = 0;
+    std::vector<Call> calls{};  // many that nobody waits for, or one
+    CallDone done{};
+    Time since{};
+    std::int64_t number = 0;
+    bool sent = false;  // perhaps
+  };
+
+  void send();
+  void insert(Postgres& database, std::deque<Row>& rows);
+  void receive();
+  void fetch(Postgres& database);
+  std::deque<Row> next_rows(bool& stopping);
+  void expire(std::deque<Row>& rows, const std::string& reason);
+  void tell_late(const std::string& reason);
+  void clean(Postgres& database);
+  bool nap(std::chrono::milliseconds length);
+
+  std::string url_;
+  ServerId sender_;
+  std::int64_t last_number_ = 0;                     // of the sending thread
+  std::deque<std::pair<Time, std::int64_t>> marks_;  // of the sending thread: last_number_ at some times
+  std::atomic<std::size_t> queued_{0};
+  std::mutex mutex_;  // of what follows
+  std::condition_variable to_sender_, to_receiver_;
+  bool stopping_ = false;
+  std::deque<Row> waiting_;
+  std::unordered_map<std::int64_t, Row> sent_;  // by number: those that somebody waits for
+  std::thread sender_thread_, receiver_thread_;
+};
+
+}  // namespace pits

@@ -1,0 +1,224 @@
+#include "pits/fleet/postgres_store.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace pits {
+namespace {
+
+constexpr std::size_t most_recent = 512, most_recent_bytes = std::size_t{16} << 20U;
+constexpr std::int64_t read_ahead = 32;  // groups
+
+// The fence is the UPDATE of the bandit's row; the others take part only where it found the row.
+constexpr std::string_view commit_group =
+    "WITH fence AS (UPDATE pits.bandit SET last = $4 WHERE id = $1 AND epoch = $2 AND last = $3 RETURNING id)"
+    " INSERT INTO pits.event(bandit, first, bytes) SELECT id, $3 + 1, $5 FROM fence";
+constexpr std::string_view commit_all =
+    "WITH fence AS (UPDATE pits.bandit SET last = coalesce($4, last), recovery = coalesce(nullif($10, ''::bytea), "
+    "recovery)"
+    "   WHERE id = $1 AND epoch = $2 AND last = coalesce($3, last) RETURNING id),"
+    " events AS (INSERT INTO pits.event(bandit, first, bytes) SELECT id, $3 + 1, $5 FROM fence WHERE $5 <> ''::bytea),"
+    " pages AS (INSERT INTO pits.page SELECT id, u.page, u.bytes FROM fence, unnest($6::bigint[], $7::bytea[])"
+    "   AS u(page, bytes) ON CONFLICT (bandit, page) DO UPDATE SET bytes = excluded.bytes),"
+    " keys AS (INSERT INTO pits.key SELECT id, u.key, u.decision FROM fence, unnest($8::bytea[], $9::bigint[])"
+    "   AS u(key, decision)),"
+    " answered AS (UPDATE pits.inbox i SET answers = u.answers, calls = '' FROM fence,"
+    "   unnest($11::bigint[], $12::bigint[], $13::bytea[]) AS u(sender, n, answers)"
+    "   WHERE i.sender = u.sender AND i.n = u.n AND u.answers <> ''),"
+    " done AS (DELETE FROM pits.inbox i USING fence, unnest($11::bigint[], $12::bigint[], $13::bytea[])"
+    "   AS u(sender, n, answers) WHERE i.sender = u.sender AND i.n = u.n AND u.answers = '')"
+    " SELECT id FROM fence";
+
+std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+}  // namespace
+
+PostgresStore::PostgresStore(std::shared_ptr<PostgresPool> pool, BanditId bandit, Epoch epoch)
+    : pool_(std::move(pool)), bandit_(bandit), epoch_(epoch) {}
+
+void PostgresStore::check_held() const {
+  if (epoch_ == 0) throw failed("the log was opened for reading only");
+  if (lost_) throw failed("another server holds the lease of this bandit, or the database was away");
+}
+
+void PostgresStore::lose() {
+  lost_ = true;
+  throw failed("the lease of this bandit is another server's now");
+}
+
+// After a connection was lost in a commit: did it happen? The new epoch stops what may still be under way, since both
+// need the bandit's row; what is there after that is final.
+bool PostgresStore::happened(EventNumber last_before, EventNumber last_after) {
+  const auto database = pool_->take();
+  const Rows now =
+      database->run("UPDATE pits.bandit SET epoch = epoch + 1 WHERE id = $1 AND epoch = $2 RETURNING epoch, last",
+                    bandit_, epoch_.load());
+  if (now.size() == 0) lose();
+  epoch_ = now.number(0, 0);
+  const EventNumber last = now.natural(0, 1);
+  if (last != last_before && last != last_after) lose();
+  return last == last_after;
+}
+
+void PostgresStore::commit(const Commit& commit) {
+  check_held();
+  const bool has_group = !commit.group.empty();
+  const EventNumber before = commit.first - 1;
+  const EventNumber after = has_group ? before + event_count(commit.group) : 0;
+  const bool only_group = commit.pages.empty() && commit.keys.empty() && commit.taken.empty() && !commit.recovery;
+  const auto write = [&]() -> bool {
+    const auto database = pool_->take();
+    if (has_group && only_group) {
+      return database->run(commit_group, bandit_, epoch_.load(), before, after, commit.group).changed() == 1;
+    }
+    Numbers pages, decisions, senders, numbers;
+    Blobs page_bytes, keys, answers;
+    for (const auto& [page, bytes] : commit.pages) pages.push_back(integer(page)), page_bytes.push_back(bytes);
+    for (const auto& [key, id] : commit.keys) keys.push_back(key), decisions.push_back(integer(id));
+    for (const TakenCalls& taken : commit.taken) {
+      senders.push_back(taken.sender), numbers.push_back(taken.number), answers.push_back(taken.answers);
+    }
+    const auto given = [&](EventNumber n) { return has_group ? std::optional(integer(n)) : std::nullopt; };
+    return database
+               ->run(commit_all, bandit_, epoch_.load(), given(before), given(after), commit.group, pages, page_bytes,
+                     keys, decisions, commit.recovery.value_or(std::string()), senders, numbers, answers)
+               .size() == 1;
+  };
+  try {
+    try {
+      if (!write()) lose();
+    } catch (const ConnectionError&) {
+      if (!has_group || !(happened(before, after) || write())) lose();
+    }
+  } catch (const ConnectionError&) {
+    lost_ = true;
+    throw;
+  }
+  if (has_group) remember(commit.first, commit.group);
+}
+
+template <class... Values>
+Rows PostgresStore::read(std::string_view sql, const Values&... values) const {
+  try {
+    return pool_->take()->run(sql, bandit_, values...);
+  } catch (const ConnectionError&) {  // of before a restart of the database, perhaps
+    return pool_->take()->run(sql, bandit_, values...);
+  }
+}
+
+void PostgresStore::remember(EventNumber first, std::string bytes) const {
+  const std::scoped_lock lock(mutex_);
+  recent_bytes_ += bytes.size();
+  const EventNumber last = first + event_count(bytes) - 1;
+  recent_.push_back({first, last, std::move(bytes)});
+  while (recent_.size() > most_recent || (recent_.size() > 1 && recent_bytes_ > most_recent_bytes)) {
+    recent_bytes_ -= recent_.front().bytes.size();
+    recent_.pop_front();
+  }
+}
+
+std::optional<GroupReader> PostgresStore::group(EventNumber number) const {
+  std::int64_t most = 1;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (auto cached = recent_.rbegin(); cached != recent_.rend(); ++cached) {
+      if (number < cached->first || number > cached->last) continue;
+      next_ = cached->last + 1;
+      return GroupReader(cached->bytes, cached->first);
+    }
+    if (number == next_) most = read_ahead;
+  }
+  const Rows rows = read(
+      "SELECT first, bytes FROM pits.event WHERE bandit = $1 AND first >="
+      " (SELECT max(first) FROM pits.event WHERE bandit = $1 AND first <= $2) ORDER BY first LIMIT $3",
+      number, most);
+  if (rows.size() == 0) return std::nullopt;
+  for (int row = 0; row < rows.size(); ++row) remember(rows.natural(row, 0), rows.text(row, 1));
+  GroupReader found(rows.text(0, 1), rows.natural(0, 0));
+  const std::scoped_lock lock(mutex_);
+  next_ = found.last() + 1;
+  return found;
+}
+
+std::string PostgresStore::page(std::uint64_t page) const {
+  const Rows rows = read("SELECT bytes FROM pits.page WHERE bandit = $1 AND page = $2", page);
+  return rows.size() == 0 ? std::string() : rows.text(0, 0);
+}
+
+std::string PostgresStore::recovery() const {
+  const Rows rows = read("SELECT recovery FROM pits.bandit WHERE id = $1 AND recovery IS NOT NULL");
+  return rows.size() == 0 ? std::string() : rows.text(0, 0);
+}
+
+std::optional<DecisionId> PostgresStore::decision_of(std::string_view key) const {
+  const Rows rows = read("SELECT decision FROM pits.key WHERE bandit = $1 AND key = $2", key);
+  return rows.size() == 0 ? std::nullopt : std::optional(rows.natural(0, 0));
+}
+
+// The lease is proved last, so that the bandit's row is locked no longer than the commit takes.
+template <class Change>
+void PostgresStore::fenced(const char* column, EventNumber at_least, Change&& change) {
+  check_held();
+  const auto database = pool_->take();
+  database->transaction([&] {
+    change(*database);
+    const std::string fence =
+        fmt::format("UPDATE pits.bandit SET {0} = greatest({0}, $3) WHERE id = $1 AND epoch = $2", column);
+    if (database->run(fence, bandit_, epoch_.load(), at_least).changed() == 0) lose();
+    return 0;
+  });
+}
+
+void PostgresStore::keep(const Snapshot& snapshot) {
+  fenced("model", snapshot.number, [&](Postgres& database) {
+    database.run(
+        "INSERT INTO pits.snapshot AS s VALUES($1, $2, $3, $4, $5, $6) ON CONFLICT (bandit, number) DO UPDATE"
+        " SET engine = excluded.engine, base = s.base OR excluded.base, books = excluded.books, bytes = excluded.bytes",
+        bandit_, snapshot.number, snapshot.engine, snapshot.base, snapshot.books, snapshot.bytes);
+    database.execute("NOTIFY pits");
+  });
+}
+
+void PostgresStore::drop_snapshot(EventNumber number) {
+  fenced("model", 0, [&](Postgres& database) {
+    database.run("DELETE FROM pits.snapshot WHERE bandit = $1 AND number = $2", bandit_, number);
+  });
+}
+
+void PostgresStore::rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten) {
+  fenced("last", 0, [&](Postgres& database) {
+    database.run("UPDATE pits.event SET bytes = $3 WHERE bandit = $1 AND first = $2", bandit_, first, group);
+    database.run("DELETE FROM pits.key WHERE bandit = $1 AND key = ANY($2)", bandit_,
+                 Blobs(forgotten.begin(), forgotten.end()));
+  });
+  const std::scoped_lock lock(mutex_);
+  recent_.clear();
+  recent_bytes_ = 0;
+}
+
+std::vector<Snapshot> PostgresStore::snapshots() const {
+  const Rows rows = read("SELECT number, engine, base FROM pits.snapshot WHERE bandit = $1 ORDER BY number");
+  std::vector<Snapshot> all;
+  for (int row = 0; row < rows.size(); ++row) {
+    all.push_back({.number = rows.natural(row, 0), .engine = rows.text(row, 1), .base = rows.truth(row, 2)});
+  }
+  return all;
+}
+
+Snapshot PostgresStore::snapshot(EventNumber number) const {
+  const Rows rows =
+      read("SELECT engine, base, books, bytes FROM pits.snapshot WHERE bandit = $1 AND number = $2", number);
+  if (rows.size() == 0) throw failed("the database has no snapshot of event {}", number);
+  return {.number = number,
+          .engine = rows.text(0, 0),
+          .base = rows.truth(0, 1),
+          .bytes = rows.text(0, 3),
+          .books = rows.text(0, 2)};
+}
+
+std::optional<BanditId> find_bandit(Postgres& database, std::string_view name) {
+  const Rows rows = database.run("SELECT id FROM pits.bandit WHERE name = convert_from($1, 'UTF8') AND last > 0", name);
+  return rows.size() == 0 ? std::nullopt : std::optional(rows.number(0, 0));
+}
+
+}  // namespace pits

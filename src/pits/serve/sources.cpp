@@ -1,0 +1,87 @@
+// Where a service keeps its bandits: directories, or the database of a fleet.
+#include "pits/core/io/files.h"
+#include "pits/log/sqlite_store.h"
+#include "pits/serve/bandits.h"
+
+namespace pits {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Directories with a log, or with what is left of one.
+std::vector<std::string> names_in(const fs::path& store) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(store)) {
+    const auto has = [&](const char* file) { return fs::exists(entry.path() / file); };
+    if (entry.is_directory() && (has("events.db") || has("snapshots.db"))) names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
+// Ids of a service start at the microseconds since 2020. They stay below those of a later start, also where that
+// one goes on with an older backup and so does not know them: no id is given to two decisions.
+DecisionId first_id(Microseconds utc) {
+  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
+  return static_cast<DecisionId>(std::max<Microseconds>(utc - start_of_2020, 0));
+}
+
+class DirectorySource : public BanditSource {
+ public:
+  // The directory is made where it is not there.
+  explicit DirectorySource(fs::path store) : store_(std::move(store)) { create_directories_or_throw(store_); }
+
+  std::vector<std::string> names() override { return names_in(store_); }
+  std::shared_ptr<ServedBandit> open(const std::string& name) override {
+    if (!fs::exists(store_ / name / "events.db"))
+      throw bad_input("events.db is missing: restore it, or move the rest away");
+    auto store = std::make_unique<SqliteStore>(store_ / name);
+    if (store->last() == 0) return nullptr;
+    auto live = std::make_shared<LiveBandit>(std::move(store));
+    live->start_ids_at(first_id(system_clock().utc()));
+    return std::make_shared<ServedBandit>(name, std::move(live), true);
+  }
+  bool create(const std::string& name, const LiveSetup& setup) override {
+    SqliteStore store(store_ / name);
+    LiveBandit::create(store, setup);
+    return true;
+  }
+  TokenKeys tokens() override { return TokenKeys::load(store_ / "token-keys", system_clock().utc()); }
+
+ private:
+  fs::path store_;
+};
+
+class FleetSource : public BanditSource {
+ public:
+  explicit FleetSource(const FleetConfig& config) : fleet_(config) {}
+
+  std::vector<std::string> names() override { return fleet_.names(); }
+  std::shared_ptr<ServedBandit> open(const std::string& name) override {
+    return std::make_shared<ServedBandit>(name, fleet_.open(name), false);
+  }
+  bool create(const std::string& name, const LiveSetup& setup) override { return fleet_.create(name, setup); }
+  TokenKeys tokens() override {
+    std::optional<TokenKeys> keys;
+    fleet_.secret("token-keys", [&](const std::string& old) {
+      std::string text = old;
+      keys = TokenKeys::renewed(text, "the token keys of the database", system_clock().utc());
+      return text;
+    });
+    return *std::move(keys);
+  }
+  bool shared() const override { return true; }
+  std::string problem() const override { return fleet_.problem(); }
+
+ private:
+  Fleet fleet_;
+};
+
+}  // namespace
+
+std::unique_ptr<BanditSource> directory_source(const fs::path& store) {
+  return std::make_unique<DirectorySource>(store);
+}
+
+std::unique_ptr<BanditSource> fleet_source(const FleetConfig& config) { return std::make_unique<FleetSource>(config); }
+
+}  // namespace pits

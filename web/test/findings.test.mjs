@@ -1,0 +1,41 @@
+// The sentence that a page opens with.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { headline } from "../src/pages/findings.js";
+import { example, withPage } from "./browser.mjs";
+
+const named = (agent) => agent;
+const cell = (agent, mean, se, values) => ({ agent, mean, se, values });
+
+test("differences are paired where realizations are known", () => {
+  // Realizations differ much more from each other than agents do: 2 ± 0.5 paired (deviations ±0.5·√2), 2 ± 14 unpaired.
+  const best = cell("a", 20, 10, [10, 30]);
+  const next = cell("b", 22, 10, [11.5, 32.5]);
+  assert.equal(headline([[next, best]], named), "a has the lowest mean normalised regret, 20.0 ± 10.0; b comes next, 2.0 ± 0.5 higher.");
+  const unpaired = headline([[cell("a", 20, 10), cell("b", 22, 10)]], named);
+  assert.equal(unpaired, "a has the lowest mean normalised regret, 20.0 ± 10.0; b comes next, 2.0 ± 14.1 higher. That is less than two standard errors: chance may explain it.");
+});
+
+test("many problems are counted, with those that are clear", () => {
+  const clear = [cell("a", 10, 1), cell("b", 20, 1)];
+  const unclear = [cell("a", 10, 1), cell("b", 9, 1)];
+  assert.equal(
+    headline([clear, clear, unclear], named),
+    "a has the lowest mean normalised regret in 2 of 3 problems, b in 1. The best is more than two standard errors ahead of the next in 2 of 3.",
+  );
+});
+
+test("one realization says nothing of chance, and one agent has nobody to lead", () => {
+  assert.match(headline([[cell("a", 1, null, [1]), cell("b", 2, null, [2])]], named), /1\.00; b comes next, 1\.00 higher\. One realization does not say/);
+  assert.match(headline([[cell("a", 1, 0, [1]), cell("b", 2, 0, [2])], [cell("a", 1, 0), cell("b", 3, 0)]], named), /in 2 of 2 problems\. One realization/);
+  assert.equal(headline([[cell("a", 1, 1)], []], named), null);
+});
+
+test("a run page opens with it", () =>
+  withPage("run", { drawings: false }, async (page) => {
+    const { summary, environments } = await example("run");
+    const best = environments.map((env) => summary.filter((s) => s.env === env).reduce((a, b) => (b.normalized_regret.mean < a.normalized_regret.mean ? b : a)).agent);
+    const text = await page.locator("header > p").first().textContent();
+    for (const agent of best) assert.ok(text.includes(agent), text);
+    assert.match(text, /in \d of 2\.$/);
+  }));
