@@ -159,6 +159,26 @@ TEST_F(FleetTest, AnotherServerGoesOnWhereOneEnded) {
 }
 
 // A lease that was taken over: what the old holder writes is refused, and goes the other way.
+TEST_F(FleetTest, WhoWaitsWhenAServerEndsIsTold) {
+  int told = 0;
+  {
+    Fleet follower(config(false));  // nobody learns: no answer can come
+    std::vector<std::shared_ptr<FleetBandit>> bandits;
+    for (const char* name : {"shop", "home"}) {
+      follower.create(name, shop_setup());
+      bandits.push_back(follower.open(name));
+    }
+    for (const auto& bandit : bandits) {
+      bandit->reward({{1, 1.0F}}, [&told](const std::vector<Answer>&, const std::exception_ptr& error) {
+        ++told;
+        EXPECT_THROW(std::rethrow_exception(error), Error);
+      });
+    }
+    bandits.clear();  // the fleet has them until its end
+  }
+  EXPECT_EQ(told, 2);
+}
+
 TEST_F(FleetTest, AHolderThatLostItsLeaseIsRefusedAndFollows) {
   Fleet one(config()), two(config(false));
   one.create("shop", shop_setup());

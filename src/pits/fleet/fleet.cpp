@@ -37,7 +37,7 @@ Fleet::Fleet(const FleetConfig& config) : config_(config), pool_(std::make_share
   for (int i = 0; i < workers; ++i) in_thread("pits leases", [this] { work(); });
 }
 
-// Leases are handed on at once.
+// Leases are handed on at once. Answers to the bandits' calls stop before the bandits end.
 Fleet::~Fleet() {
   {
     const std::scoped_lock lock(mutex_);
@@ -47,8 +47,12 @@ Fleet::~Fleet() {
   to_workers_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   for (const auto& [id, bandit] : bandits_) {
-    if (bandit->holding()) release(*bandit, true);
+    try {
+      release(*bandit, true);
+    } catch (const std::exception&) {  // another server takes the lease when the session is gone
+    }
   }
+  link_->outbox.stop();
   try {
     pool_->take()->run("DELETE FROM pits.server WHERE id = $1", id_);
   } catch (const std::exception&) {  // whoever finds the session gone does it

@@ -12,6 +12,8 @@ constexpr std::chrono::milliseconds look{1}, retry{50};
 constexpr std::chrono::seconds patience{10};  // of those who wait
 constexpr std::chrono::seconds kept{60};      // rows that were answered
 
+std::exception_ptr ended() { return std::make_exception_ptr(failed("the service has ended")); }
+
 }  // namespace
 
 Outbox::Outbox(std::string url, ServerId sender) : url_(std::move(url)), sender_(sender) {
@@ -19,20 +21,22 @@ Outbox::Outbox(std::string url, ServerId sender) : url_(std::move(url)), sender_
   receiver_thread_ = std::thread([this] { receive(); });
 }
 
-Outbox::~Outbox() {
+void Outbox::stop() {
   {
     const std::scoped_lock lock(mutex_);
-    stopping_ = true;
+    if (std::exchange(stopping_, true)) return;
   }
   to_sender_.notify_all();
   to_receiver_.notify_all();
   sender_thread_.join();
   receiver_thread_.join();
-  const auto end = std::make_exception_ptr(failed("the service has ended"));
+  // Nobody adds or takes rows any more.
   for (Row& row : waiting_) {
-    if (row.done) row.done(nullptr, end);
+    if (row.done) row.done(nullptr, ended());
   }
-  for (auto& [number, row] : sent_) row.done(nullptr, end);
+  waiting_.clear();
+  for (auto& [number, row] : sent_) row.done(nullptr, ended());
+  sent_.clear();
 }
 
 bool Outbox::add(BanditId bandit, Call call, CallDone done) {
@@ -42,7 +46,12 @@ bool Outbox::add(BanditId bandit, Call call, CallDone done) {
     return false;
   }
   {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (stopping_) {
+      lock.unlock();
+      if (done) done(nullptr, ended());
+      return done != nullptr;
+    }
     Row* last = waiting_.empty() ? nullptr : &waiting_.back();
     if (!done && last != nullptr && !last->done && last->bandit == bandit && last->calls.size() < most_calls) {
       last->calls.push_back(std::move(call));

@@ -20,12 +20,15 @@ using CallDone = std::function<void(const CallAnswer*, const std::exception_ptr&
 class Outbox {
  public:
   Outbox(std::string url, ServerId sender);
-  ~Outbox();
+  ~Outbox() { stop(); }
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
   // False where too many decisions wait that nobody waits for; then nothing was taken.
   bool add(BanditId bandit, Call call, CallDone done = {});
+  // Sends what waits, where the database is there; who waits for an answer that has not come is told that the service
+  // has ended, and so is whoever adds a call later. Nobody is called after it returns.
+  void stop();
   // Decisions of a bandit that are not in the database yet.
   std::size_t queued() const { return queued_; }
 
