@@ -88,8 +88,9 @@ static_assert(CoefficientGroup{}.expected == 1.0 && CoefficientGroup{}.weight ==
 static_assert(furthest == 10.0);  // standard deviations at which contexts are clamped
 using Mixed = MixtureConstants;
 static_assert(Mixed::linear_handicap == 3.0 && Mixed::least_memory == 100.0 && Mixed::score_memory == 10'000.0 &&
-              Mixed::least_weight == 1e-3 && Mixed::largest_step == 30.0);        // weights of the two models
-static_assert(Mixed::scale_pulls == 20.0 && Mixed::coefficient_variance == 0.1);  // searched
+              Mixed::least_weight == 1e-3 && Mixed::largest_step == 30.0);  // weights of the two models
+static_assert(Mixed::scale_pulls == 20.0 && Mixed::coefficient_variance == 0.1 && Mixed::linear_variance == 0.03 &&
+              Mixed::linear_variance_weight == 1.0);  // searched
 static_assert(Mixed::linear_precision.low == 0.125 && Mixed::linear_precision.high == 4096.0 &&
               Mixed::linear_precision.start == 1.0);
 using Forget = ForgettingConstants;

@@ -30,16 +30,13 @@ void add_times(ConstMatrixView<float> m, std::span<const float> x, std::span<flo
   add_product_transposed(m, row_view(x), MatrixView<float>(out.data(), out.size(), 1));
 }
 
-// Where contexts tell nothing, precisions must be free to grow: exploration in all their directions is what costs.
-std::vector<CoefficientGroup> freed(std::vector<CoefficientGroup> groups) {
-  for (auto group = groups.begin(); group + 1 < groups.end(); ++group) group->variance = C::coefficient_variance;
-  return groups;
-}
-
 }  // namespace
 
+// Where contexts tell nothing, precisions must be free to grow: exploration in all their directions is what costs.
 std::vector<CoefficientGroup> network_groups(const LastLayerConfig& config, const Network& network) {
-  return freed(coefficient_groups(config, network));
+  std::vector<CoefficientGroup> groups = coefficient_groups(config, network);
+  for (auto group = groups.begin(); group + 1 < groups.end(); ++group) group->variance = C::coefficient_variance;
+  return groups;
 }
 
 std::vector<CoefficientGroup> linear_groups(std::size_t d) {
@@ -51,9 +48,13 @@ std::vector<CoefficientGroup> linear_groups(std::size_t d) {
                             .high = bounds.high};
   };
   std::vector<CoefficientGroup> groups;
-  if (d > 0) groups.push_back(group(0, d, C::linear_precision));
+  if (d > 0) {
+    groups.push_back(group(0, d, C::linear_precision));
+    groups[0].weight = C::linear_variance_weight;
+    groups[0].variance = C::linear_variance;
+  }
   groups.push_back(group(d, 1, LastLayerConstants::unit_precision));
-  return freed(std::move(groups));
+  return groups;
 }
 
 Mixture::Mixture(const LastLayerConfig& config, const Posterior& posterior, const Address& address)

@@ -20,6 +20,9 @@ struct MixtureConstants {
   // Expected variance of the coefficients of contexts and units where rewards have variance 1. The precisions that
   // follow are high where rewards are noisy and low where they are not.
   static constexpr double coefficient_variance = 0.1;
+  // Of the linear model's contexts, with the weight of one coefficient: it is the model that has to find out that
+  // contexts tell nothing.
+  static constexpr double linear_variance = 0.03, linear_variance_weight = 1.0;
   // Of the linear model's contexts. Its sums are in single precision: collinear columns need the lower bound.
   static constexpr PrecisionBounds linear_precision{0.125, 4096.0, 1.0};
 };
