@@ -49,12 +49,15 @@ Contents read_contents(const Store& store) {
   return all;
 }
 
-// The first state of this engine in the period from which the events can be learned.
+// The first state of this engine in the period from which the events can be learned. A snapshot that cannot be read is
+// as none.
 std::optional<Learner> first_state(const Store& store, const Period& period, EventNumber end, EventNumber base) {
   if (period.start == 1 && base == 0) return Learner(store);
   for (const Snapshot& snapshot : store.snapshots()) {
     const bool inside = snapshot.number >= period.start && snapshot.number < end && snapshot.number >= base;
-    if (inside && snapshot.engine == period.engine) return Learner(store, store.snapshot(snapshot.number));
+    if (!inside || snapshot.engine != period.engine) continue;
+    std::string why;
+    if (auto learner = started(store, snapshot.number, why)) return learner;
   }
   return std::nullopt;
 }
