@@ -97,7 +97,7 @@ void Learner::adopt(EventNumber number, const TrainingAdopted& adopted) {
 void Learner::learn(const Settled& settled) {
   const Decided decided = take(settled);
   if (settled.reason == SettleReason::cancelled || settled.reason == SettleReason::lost) return;
-  if (decided.x.empty() && bandit_.setup().context_size > 0) {
+  if (was_erased(decided, bandit_.setup().context_size, bandit_.setup().actions == 0)) {
     throw bad_input(
         "the context of decision {} was erased; a replay starts at a later snapshot, which a backup may have where it "
         "is lost",

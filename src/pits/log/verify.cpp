@@ -26,6 +26,7 @@ struct Contents {
 
 Contents read_contents(const Store& store) {
   Contents all;
+  const Created log = created_event(store);
   for_each_event(store, [&](EventNumber number, const GroupTime&, const Event& event) {
     if (const auto* created = std::get_if<Created>(&event)) all.periods.push_back({1, created->engine, {}});
     if (const auto* changed = std::get_if<EngineChanged>(&event)) all.periods.push_back({number, changed->engine, {}});
@@ -38,8 +39,7 @@ Contents read_contents(const Store& store) {
       }
     }
     if (const auto* decided = std::get_if<Decided>(&event)) {
-      const bool blank = all.base > 0 && decided->x.empty() && decided->context.empty();
-      if (blank) {
+      if (was_erased(*decided, log.context_size, log.actions.empty())) {
         ++all.out_of_reach;
       } else {
         all.periods.back().decisions.emplace_back(decided->model, number);
