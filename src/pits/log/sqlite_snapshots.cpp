@@ -12,7 +12,8 @@ using Path = std::filesystem::path;
 
 constexpr const char* small_cache = "PRAGMA cache_size=-64";  // in kB: nobody reads a snapshot's pages twice
 
-// Reads the whole file. What is inside a snapshot has a checksum of its own.
+// Reads the whole file: one that is damaged anywhere cannot be written to. What is inside a snapshot has a checksum of
+// its own.
 void check_structure(const Database& database, const Path& file) {
   Statement check(database, "PRAGMA quick_check(1)");
   if (check.step() && check.text(0) != "ok") throw bad_input("cannot read '{}': {}", file.string(), check.text(0));
@@ -40,6 +41,7 @@ struct SqliteSnapshots::Writer {
                                       "CREATE TABLE snapshots(number INTEGER PRIMARY KEY, engine BLOB NOT NULL,"
                                       "base INTEGER NOT NULL, bytes BLOB NOT NULL)")) {
     database.execute(small_cache);
+    check_structure(database, file);
   }
 
   std::mutex mutex;
@@ -51,10 +53,7 @@ struct SqliteSnapshots::Writer {
 };
 
 struct SqliteSnapshots::Reader {
-  explicit Reader(const Path& file) : database(log_file_for_reading(file)) {
-    database.execute(small_cache);
-    check_structure(database, file);
-  }
+  explicit Reader(const Path& file) : database(log_file_for_reading(file)) { database.execute(small_cache); }
 
   std::mutex mutex;
   Database database;
@@ -71,6 +70,7 @@ SqliteSnapshots::SqliteSnapshots(const Path& file, Access access, bool expected)
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::input) throw;  // the disk fails
     damage_ = e.what();
+    reader_.reset();
     if (access == Access::read) return;
     writer_.reset();
     move_away(file);
@@ -86,6 +86,7 @@ SqliteSnapshots::~SqliteSnapshots() = default;
 void SqliteSnapshots::open(const Path& file, Access access) {
   if (access == Access::write) writer_ = std::make_unique<Writer>(file);
   reader_ = std::make_unique<Reader>(file);
+  list();  // throws where the table cannot be read
 }
 
 void SqliteSnapshots::keep(const Snapshot& snapshot) {
