@@ -116,6 +116,16 @@ TEST_P(DamagedSnapshots, AreMadeAgainFromTheLog) {
 INSTANTIATE_TEST_SUITE_P(Files, DamagedSnapshots, testing::ValuesIn(every_damage()),
                          [](const auto& tested) { return tested.param.name; });
 
+// So that a crash after a long recovery does not lead to another one.
+TEST(Snapshots, AreKeptSoonAfterTheyWereLost) {
+  const OnFiles on(live_setup("lin-ts"));
+  const std::string state = on.run(400, 1);
+  fs::remove(on.file());
+  const auto live = on.open();
+  EXPECT_TRUE(live->saved() == state);
+  EXPECT_EQ(live->store().snapshots().size(), 1U);
+}
+
 // The bits of before are those of an engine that is gone: what is learned again is another state, and the log says so.
 TEST(Snapshots, ThatAreLostAfterAChangeOfTheEngineAreABaseAgain) {
   const OnFiles on(live_setup("lin-ts"));

@@ -65,7 +65,7 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
       published_to_(learner_.number()),
       committed_(learner_.number()),
       learned_to_(learner_.number()),
-      snapshot_number_(learner_.number()) {
+      snapshot_number_(damage_.empty() ? learner_.number() : 0) {  // what took long to learn again is kept soon
   if (!decider_) {
     decider_ = std::make_shared<Decider>(created_event(*store_), learner_.bandit().policy().copy(), learner_.number(),
                                          [this](bool wait) { return next_id(wait); });
