@@ -1,4 +1,4 @@
-// One reader under test. csv.cpp, words.cpp, npy.cpp, schema.cpp, zone.cpp, http.cpp, requests.cpp, token.cpp and saved.cpp each define
+// One reader under test. csv.cpp, words.cpp, npy.cpp, schema.cpp, zone.cpp, http.cpp, requests.cpp, token.cpp, events.cpp and saved.cpp each define
 // `reads`; libfuzzer.cpp and driver_test.cpp call it.
 #pragma once
 

@@ -19,7 +19,7 @@ STATUS = {"accepted": 200, "duplicate": 200, "expired": 410, "unknown": 404, "fu
 
 def create_app(directory=os.environ.get("SHOP_LOG", "shop-log")):
     app = flask.Flask(__name__)
-    shop = pits.LiveBandit(directory, "pi-ts:fast", actions=BANNERS, schema=SCHEMA, window=3600, floor=0.05)
+    shop = pits.LiveBandit(directory, actions=BANNERS, schema=SCHEMA, window=3600, floor=0.05)
     app.extensions["shop"] = shop
 
     @app.post("/banner")

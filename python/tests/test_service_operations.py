@@ -71,6 +71,24 @@ def test_a_damaged_log_stops_its_bandit_and_no_other(service):
     assert any("shop" in line for line in service.stop()[1].splitlines())  # stderr names it
 
 
+def test_damaged_snapshots_are_made_again(service):
+    decide = {"decisions": [VISITOR] * 30}
+    for decided in service.ok("POST", "/v1/bandits/shop/decide", decide)["decisions"]:
+        service.ok("POST", "/v1/bandits/shop/rewards", {"id": decided["id"], "value": 1})
+    service.stop()
+    file = service.store / "shop" / "snapshots.db"
+    file.write_bytes(b"not a database" * 1000)
+    service.start()
+    service.wait_until_ready()
+    assert "snapshots.db.damaged" in service.ok("GET", "/v1/bandits/shop/state")["problem"]
+    service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    reported = service.process.stderr.readline()  # by the service itself, within a second
+    assert "shop: " in reported and "was damaged" in reported and "learned again from event 1" in reported
+    assert service.stop()[0] == 0
+    assert (service.store / "shop" / "snapshots.db.damaged").read_bytes() == b"not a database" * 1000
+    subprocess.run([PROGRAM, "log", "verify", service.store / "shop"], check=True, capture_output=True)
+
+
 def test_what_is_left_of_a_log_is_a_problem_and_no_new_bandit(service):
     service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
     service.stop()

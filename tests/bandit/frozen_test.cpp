@@ -6,7 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "bandit/small_bandit.h"
 #include "experiment/expect_error.h"
@@ -115,6 +118,36 @@ TEST(FrozenBandits, AreReadAndGoOn) {
       EXPECT_TRUE(rest.ends_with(agent_state(bandit))) << "a changed list of fields needs a new version";
     }
     EXPECT_NO_THROW(play(bandit, frozen_rounds, frozen_rounds + 20));
+  }
+}
+
+// The classes that name a version in the sources, and the version that they write. What is in no saved bandit is left
+// out: the ledger's recovery point, which the log gives again.
+std::map<std::string, std::uint32_t> versions_in_the_sources() {
+  std::map<std::string, std::uint32_t> all;
+  const std::regex call(R"re(\barchive\.version\("([A-Za-z0-9]+)", ([0-9]+))re");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(PITS_TEST_DIR) + "/../src/pits")) {
+    const std::string extension = entry.path().extension();
+    if ((extension != ".h" && extension != ".cpp") || entry.path().filename() == "archive.h") continue;
+    const std::string text = bytes_of(entry.path());
+    for (std::sregex_iterator found(text.begin(), text.end(), call), end; found != end; ++found) {
+      all[(*found)[1]] = static_cast<std::uint32_t>(std::stoul((*found)[2]));
+    }
+  }
+  return all;
+}
+
+TEST(FrozenBandits, HoldEveryClassInTheVersionOfToday) {
+  std::map<std::string, std::uint32_t> frozen;
+  for (const std::string& agent : frozen_agents()) {
+    for (const auto& [name, version] : parts_of(bytes_of(file_of(agent))).first) {
+      frozen[name] = std::max(frozen[name], version);
+    }
+  }
+  const auto sources = versions_in_the_sources();
+  EXPECT_GT(sources.size(), 30U);
+  for (const auto& [name, version] : sources) {
+    EXPECT_EQ(frozen[name], version) << name << ": a new class, or a new version of one, needs a new set of fixtures";
   }
 }
 

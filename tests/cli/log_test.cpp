@@ -42,6 +42,20 @@ TEST_F(Log, ChecksAndVerifies) {
   expect_done({"verify", "shop"}, "same 0, different 0, other engine 4, out of reach 0\n");
 }
 
+TEST_F(Log, SnapshotsThatCannotBeReadAreNoDamageOfTheLog) {
+  log({"import", "shop", lines});
+  const std::string whole = "whole: 10 events; 4 decisions, of which 3 settled and 1 wait; 1 rewards; 0 snapshots\n";
+  test::write_bytes(scratch_ / "shop/snapshots.db", std::string(5000, 'z'));
+  expect_done({"check", "shop"},
+              whole +
+                  "snapshots: cannot read 'shop/snapshots.db': file is not a database; the next start learns the log "
+                  "again\n");
+  std::filesystem::remove(scratch_ / "shop/snapshots.db");
+  expect_done({"check", "shop"},
+              whole + "snapshots: 'shop/snapshots.db' is missing; the next start learns the log again\n");
+  expect_done({"export", "shop"}, test::bytes_of(lines));
+}
+
 TEST_F(Log, SaysWhatWasLost) {
   const auto line = [](int number, const std::string& rest) {
     return R"({"number":)" + std::to_string(number) + R"(,"utc":1700000800000000,"elapsed":800000000,"event":)" + rest +

@@ -213,5 +213,43 @@ TEST(Erase, BlanksContextsAndNothingElse) {
   EXPECT_EQ(live.reward({ada, 1.0F}), Answer::duplicate);
 }
 
+// A bandit without contexts has keys; one without contexts and actions has features of candidates.
+TEST(Erase, BlanksKeysAndFeaturesWhereThereIsNoContext) {
+  for (const bool candidates : {false, true}) {
+    const Scratch scratch;
+    LiveSetup setup{.agent = small_spec(candidates ? "feature-ts,action_features=2" : "bernoulli-ts"),
+                    .actions = {"a", "b"},
+                    .config = {.rewards = RewardRule::first}};
+    if (candidates) setup.actions.clear();
+    std::string state;
+    {
+      auto store = std::make_unique<SqliteStore>(scratch / "log");
+      LiveBandit::create(*store, setup);
+      LiveBandit live(std::move(store));
+      for (const char* key : {"visitor-1", "visitor-2"}) {
+        Matrix<float> z(3, 2);
+        const Choice choice =
+            live.decide(ContextView(), {.features = candidates ? z.view() : ConstMatrixView<float>()}, {.key = key});
+        live.reward({choice.id, 1.0F});
+      }
+      state = live.saved();
+    }
+    SqliteStore store(scratch / "log");
+    EXPECT_EQ(erase_contexts(store, "asked", [](DecisionId id, const GroupTime&) { return id == 0; }), 1U);
+    EXPECT_EQ(erase_contexts(store, "again", [](DecisionId id, const GroupTime&) { return id == 0; }), 0U);
+    EXPECT_FALSE(store.decision_of("visitor-1"));
+    EXPECT_TRUE(store.decision_of("visitor-2"));
+    EXPECT_EQ(all_of<Decided>(store)[0].features.size(), 0U);
+    EXPECT_EQ(verify_log(store).different, 0U);
+    Learner replay(store);
+    if (candidates) {
+      EXPECT_THROW(replay.follow(store.last()), Error);
+    } else {
+      replay.follow(store.last());
+      EXPECT_EQ(replay.saved(), state);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pits::test

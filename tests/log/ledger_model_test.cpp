@@ -98,7 +98,10 @@ class RandomCalls {
                 .window = 20,
                 .default_reward = 0.125,
                 .activation = seed % 2 == 0},
-        shop_(config_, {.index_pages = 1 + seed % 3, .tallies = 1 + seed % 5, .recovery_events = 1 + seed % 40}),
+        shop_(config_, {.index_pages = 1 + seed % 3,
+                        .tallies = 1 + seed % 5,
+                        .tally_bytes = seed % 4 * 40,
+                        .recovery_events = 1 + seed % 40}),
         model_{.config = config_} {}
 
   void play_group() {

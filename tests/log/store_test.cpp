@@ -132,6 +132,8 @@ TEST(SqliteStore, AFileThatCannotBeOpenedIsNamed) {
   }
   disk.heal();
   SqliteStore store(scratch / "log");
+  EXPECT_EQ(store.damage(), "");
+  EXPECT_FALSE(std::filesystem::exists(scratch / "log" / "snapshots.db.damaged")) << "what was there may be good";
 }
 
 }  // namespace

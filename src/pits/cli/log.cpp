@@ -131,16 +131,18 @@ int check(const LogOptions& options) {
   const Store& store = *opened_log;
   const LogSummary log = check_log(store);
   if (options.json) {
-    const Json json = {{"events", log.events},     {"decisions", log.decisions},
-                       {"rewards", log.rewards},   {"settled", log.settled},
-                       {"waiting", log.waiting},   {"restored", log.restored},
-                       {"unlogged", log.unlogged}, {"snapshots", store.snapshots().size()}};
+    Json json = {{"events", log.events},     {"decisions", log.decisions},
+                 {"rewards", log.rewards},   {"settled", log.settled},
+                 {"waiting", log.waiting},   {"restored", log.restored},
+                 {"unlogged", log.unlogged}, {"snapshots", store.snapshots().size()}};
+    if (!store.damage().empty()) json["damage"] = store.damage();
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("whole: {} events; {} decisions, of which {} settled and {} wait; {} rewards; {} snapshots\n",
                log.events, log.decisions, log.settled, log.waiting, log.rewards, store.snapshots().size());
     if (log.restored > 0) fmt::print("{} decisions were lost and came back with their tokens\n", log.restored);
     if (log.unlogged > 0) fmt::print("{} more decisions were made and not logged, in overload\n", log.unlogged);
+    if (!store.damage().empty()) fmt::print("snapshots: {}; the next start learns the log again\n", store.damage());
   }
   return 0;
 }

@@ -9,6 +9,10 @@
 namespace pits {
 namespace {
 
+bool can_be_blanked(const Decided& d) {
+  return !d.x.empty() || !d.features.empty() || !d.context.empty() || !d.key.empty();
+}
+
 // Of the decisions that were learned by event `base`, those that are chosen, by their events.
 std::vector<EventNumber> find_chosen(const Store& store, EventNumber base,
                                      const std::function<bool(DecisionId, const GroupTime&)>& chosen) {
@@ -18,7 +22,7 @@ std::vector<EventNumber> find_chosen(const Store& store, EventNumber base,
     const Decided* decided = decision_in(event);
     GroupTime made = time;
     if (const auto* restored = std::get_if<Restored>(&event)) made.utc = restored->utc;
-    if (decided != nullptr && !decided->x.empty() && chosen(decided->id, made)) candidates[decided->id] = number;
+    if (decided != nullptr && can_be_blanked(*decided) && chosen(decided->id, made)) candidates[decided->id] = number;
     const auto* settled = std::get_if<Settled>(&event);
     if (settled == nullptr || number > base) return;
     if (const auto one = candidates.find(settled->id); one != candidates.end()) found.push_back(one->second);
@@ -103,7 +107,7 @@ void add_old(const Store& store, const RetentionLook& look, const Standings& sta
                                 const Event event = group.event(number);
                                 const Decided& decided = *decision_in(event);
                                 marks.newest = std::max(marks.newest, decided.id);
-                                if (decided.x.empty()) return;
+                                if (!can_be_blanked(decided)) return;
                                 ids.push_back(decided.id), numbers.push_back(number);
                                 if (ids.size() == at_once) ask();
                               });

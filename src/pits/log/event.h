@@ -268,5 +268,7 @@ using Event = std::variant<Created, IdsReserved, Decided, Activated, Rewarded, S
 // The decision that an event records, also one that was restored; null: the event is about something else.
 const Decided* decision_in(const Event& event);
 Decided* decision_in(Event& event);
+// What it was made of was blanked: it can be neither learned nor made again.
+bool was_erased(const Decided& decided, std::size_t context_size, bool candidates);
 
 }  // namespace pits

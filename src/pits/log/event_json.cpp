@@ -1,5 +1,6 @@
 #include "pits/log/event_json.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace pits {
@@ -21,12 +22,29 @@ struct ToJson {
   }
 };
 
+// JSON's numbers would be cut to fit.
+template <class T>
+void read_whole(const Json& in, const std::string& name, T& out) {
+  const Json& value = in.at(name);
+  using Limits = std::numeric_limits<T>;
+  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= std::uint64_t{Limits::max()}
+                                               : value.is_number_integer() && Limits::is_signed;
+  if (!fits)
+    throw bad_input("'{}' must be a whole number from {} to {}, not {}", name, Limits::min(), Limits::max(),
+                    value.dump());
+  value.get_to(out);
+}
+
 struct FromJson {
   const Json& in;
 
   template <class T>
   void operator()(std::string_view name, T& field) const {
-    in.at(std::string(name)).get_to(field);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      read_whole(in, std::string(name), field);
+    } else {
+      in.at(std::string(name)).get_to(field);
+    }
   }
   void operator()(std::string_view name, SettleReason& reason) const {
     parse_value(in.at(std::string(name)).get<std::string>(), reason);
@@ -69,9 +87,9 @@ TimedEvent event_from_json(std::string_view line) {
   try {
     const Json json = Json::parse(line);
     TimedEvent event;
-    json.at("number").get_to(event.number);
-    json.at("utc").get_to(event.time.utc);
-    json.at("elapsed").get_to(event.time.elapsed);
+    read_whole(json, "number", event.number);
+    read_whole(json, "utc", event.time.utc);
+    read_whole(json, "elapsed", event.time.elapsed);
     event.event = read_event(json, json.at("event").get<std::string>());
     return event;
   } catch (const nlohmann::json::exception& e) {

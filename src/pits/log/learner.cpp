@@ -74,6 +74,7 @@ void Learner::apply(EventNumber number, const Event& event) {
     if (skipped->began == began_) drop_training();
   } else if (std::holds_alternative<EngineChanged>(event)) {
     drop_training();  // another engine began it
+    engine_changed_ = true;
   }
 }
 
@@ -96,8 +97,11 @@ void Learner::adopt(EventNumber number, const TrainingAdopted& adopted) {
 void Learner::learn(const Settled& settled) {
   const Decided decided = take(settled);
   if (settled.reason == SettleReason::cancelled || settled.reason == SettleReason::lost) return;
-  if (decided.x.empty() && bandit_.setup().context_size > 0) {
-    throw bad_input("the context of decision {} was erased; a replay starts at a later snapshot", settled.id);
+  if (was_erased(decided, bandit_.setup().context_size, bandit_.setup().actions == 0)) {
+    throw bad_input(
+        "the context of decision {} was erased; a replay starts at a later snapshot, which a backup may have where it "
+        "is lost",
+        settled.id);
   }
   const Feedback event{
       .x = decided.x, .action = decided.action, .reward = settled.value, .id = settled.id, .z = features_of(decided)};
@@ -145,6 +149,44 @@ std::optional<Snapshot> newest_snapshot(const Store& store, EventNumber at_most)
     if (snapshot.number <= at_most) newest = snapshot.number;
   }
   return newest ? std::optional(store.snapshot(*newest)) : std::nullopt;
+}
+
+std::optional<Learner> started(const Store& store, EventNumber snapshot, std::string& why) {
+  try {
+    return std::optional<Learner>(std::in_place, store, store.snapshot(snapshot));
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::input) throw;  // of the store
+    why = e.what();
+    return std::nullopt;
+  }
+}
+
+Learner recovered(Store& store, std::string& problem) {
+  const EventNumber last = store.last();
+  const std::vector<Snapshot> kept = store.snapshots();
+  std::vector<EventNumber> useless;
+  std::optional<Learner> learner;
+  problem = store.damage();
+  for (auto snapshot = kept.rbegin(); snapshot != kept.rend(); ++snapshot) {
+    const EventNumber number = snapshot->number;
+    std::string why = fmt::format("there is a snapshot of event {}, but the log ends with event {}", number, last);
+    if (auto found = number <= last ? started(store, number, why) : std::nullopt) {
+      learner.emplace(*std::move(found));
+      break;
+    }
+    useless.push_back(number);
+    if (problem.empty()) problem = why;
+  }
+  if (!learner) learner.emplace(store);
+  if (!problem.empty()) problem += fmt::format("; learned again from event {} on", learner->number() + 1);
+  try {
+    learner->follow(last);
+  } catch (const Error& e) {
+    if (problem.empty()) throw;
+    throw Error(e.kind(), fmt::format("{}: {}", problem, e.what()));
+  }
+  for (const EventNumber number : useless) store.drop_snapshot(number);
+  return *std::move(learner);
 }
 
 }  // namespace pits

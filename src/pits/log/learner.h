@@ -21,6 +21,9 @@ class Learner {
 
   EventNumber number() const { return number_; }    // of the last event that was learned
   EventNumber changed() const { return changed_; }  // the last of them that changed how the bandit decides
+  // An engine has changed since the state from which it started: another engine has learned some of these events, with
+  // other bits.
+  bool engine_changed() const { return engine_changed_; }
   const Bandit& bandit() const { return bandit_; }
   // What the state is made of; not all of it while a training is under way, which has a copy of its own.
   std::string saved() const { return bandit_.saved(); }
@@ -49,6 +52,7 @@ class Learner {
   EventNumber number_ = 0, changed_ = 0;
   Bandit bandit_;
   bool beside_;  // trainings
+  bool engine_changed_ = false;
   std::unique_ptr<TrainingBeside> training_;
   EventNumber began_ = 0;  // of the training
   std::uint64_t refused_ = 0;
@@ -62,5 +66,11 @@ class Learner {
 Created created_event(const Store& store);
 // The newest snapshot up to an event; none: a learner starts from the first event.
 std::optional<Snapshot> newest_snapshot(const Store& store, EventNumber at_most);
+// From that snapshot; none where it cannot be read, and why.
+std::optional<Learner> started(const Store& store, EventNumber snapshot, std::string& why);
+
+// The state after all events, from the newest snapshot that can be read, or from the first event. The others are
+// dropped: they are damaged, or later than the log. `problem` says so; empty: nothing was wrong.
+Learner recovered(Store& store, std::string& problem);
 
 }  // namespace pits

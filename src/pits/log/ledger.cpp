@@ -104,7 +104,9 @@ Answer Ledger::reward(const Reward& reward) {
   if (tally.count >= static_cast<std::uint64_t>(books_.config.most_rewards)) return Answer::full;
   const EventNumber number = add(event);
   index_.set(reward.id, {Standing::touched, number});
+  const std::size_t bytes = tally.bytes;
   tally.add(event);
+  tally_bytes_ += tally.bytes - bytes;
   ++counts_.rewards;
   if (first) settle(reward.id, number, tally.first, reason(tally));
   return Answer::accepted;
@@ -256,7 +258,7 @@ void Ledger::commit() {
   books_before_.reset();
   expired_before_ = expired_to_;
   counts_before_ = counts_;
-  for (; tally_order_.size() > limits_.tallies; tally_order_.pop_front()) tallies_.erase(tally_order_.front());
+  forget_tallies();
 }
 
 void Ledger::abandon_group() {
@@ -270,6 +272,7 @@ void Ledger::abandon_group() {
   expiring_.reset();
   tallies_.clear();
   tally_order_.clear();
+  tally_bytes_ = 0;
 }
 
 }  // namespace pits

@@ -36,6 +36,7 @@ struct Reward {
 struct LedgerLimits {
   std::size_t index_pages = 4096;       // of 512 decisions, 4 kB each
   std::size_t tallies = 65536;          // decisions with rewards
+  std::size_t tally_bytes = 64 << 20;   // of the keys of their rewards
   EventNumber recovery_events = 65536;  // at least so many events are read after a crash to restore the index
   EventNumber training_lag = 50'000;    // events that the learner may be behind when a training begins; else: skipped
 };
@@ -129,6 +130,7 @@ class Ledger {
     float first = 0.0F, largest = 0.0F;
     double sum = 0.0;
     std::vector<std::string> keys;
+    std::size_t bytes = 0;  // of the keys
 
     void add(const Rewarded& reward);
     float value(RewardRule rule) const;
@@ -145,6 +147,7 @@ class Ledger {
   Answer find(DecisionId id, const Restored* record, IndexEntry& entry);
   Answer restore(const Restored& record, IndexEntry& entry);
   Tally& tally(DecisionId id, const IndexEntry& entry);
+  void forget_tallies();
   SettleReason reason(const Tally& tally) const;
   void settle(DecisionId id, EventNumber previous, float value, SettleReason reason);
   bool settle_expired(const Decided& decided);
@@ -174,6 +177,7 @@ class Ledger {
   std::vector<TakenCalls> taken_;
   std::unordered_map<DecisionId, Tally> tallies_;
   std::deque<DecisionId> tally_order_;  // oldest first
+  std::size_t tally_bytes_ = 0;
 };
 
 }  // namespace pits

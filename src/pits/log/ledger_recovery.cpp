@@ -42,7 +42,9 @@ void Ledger::Tally::add(const Rewarded& reward) {
   if (count++ == 0) first = largest = reward.value;
   largest = std::max(largest, reward.value);
   sum += reward.value;
-  if (!reward.key.empty()) keys.push_back(reward.key);
+  if (reward.key.empty()) return;
+  keys.push_back(reward.key);
+  bytes += sizeof(std::string) + reward.key.size();
 }
 
 float Ledger::Tally::value(RewardRule rule) const {
@@ -70,10 +72,22 @@ Ledger::Tally& Ledger::tally(DecisionId id, const IndexEntry& entry) {
       if (std::holds_alternative<Restored>(event)) tally.restored = true;
       if (const auto* reward = std::get_if<Rewarded>(&event)) tally.add(*reward);
     }
+    tally_bytes_ += tally.bytes;
     return tally;
   } catch (...) {
     tallies_.erase(id);
     throw;
+  }
+}
+
+// The oldest ones, where there are too many.
+void Ledger::forget_tallies() {
+  while (!tally_order_.empty() && (tally_order_.size() > limits_.tallies || tally_bytes_ > limits_.tally_bytes)) {
+    const auto oldest = tallies_.find(tally_order_.front());
+    tally_order_.pop_front();
+    if (oldest == tallies_.end()) continue;
+    tally_bytes_ -= oldest->second.bytes;
+    tallies_.erase(oldest);
   }
 }
 

@@ -11,14 +11,6 @@ std::uint64_t random_seed() {
   return std::uint64_t{device()} << 32U | device();
 }
 
-Learner recovered(const Store& store) {
-  const EventNumber last = store.last();
-  const auto start = newest_snapshot(store, last);
-  Learner learner = start ? Learner(store, *start) : Learner(store);
-  learner.follow(last);
-  return learner;
-}
-
 void check_names(const std::vector<std::string>& names) {
   if (std::ranges::find(names, "") != names.end()) throw bad_input("an action needs a name");
 }
@@ -67,13 +59,13 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
       clock_(clock),
       limits_(limits),
       pin_(newest_engine(*store_)),
-      learner_(recovered(*store_)),
+      learner_(recovered(*store_, damage_)),
       shared_(shared),
       decider_(shared.decider),
       published_to_(learner_.number()),
       committed_(learner_.number()),
       learned_to_(learner_.number()),
-      snapshot_number_(learner_.number()) {
+      snapshot_number_(damage_.empty() ? learner_.number() : 0) {  // what took long to learn again is kept soon
   if (!decider_) {
     decider_ = std::make_shared<Decider>(created_event(*store_), learner_.bandit().policy().copy(), learner_.number(),
                                          [this](bool wait) { return next_id(wait); });
@@ -108,10 +100,12 @@ LiveBandit::~LiveBandit() {
   writer_.reset();
 }
 
-// The state that another engine left is where this one starts: it is kept, since replaying would not give it again.
+// The state that another engine left is where this one starts: it is kept, since replaying would not give it again. The
+// same where that state was lost, and this engine has learned it again, with bits of its own.
 void LiveBandit::record_engine() {
   const std::string engine = engine_name();
-  if (writer_->call([](Ledger& ledger) { return ledger.engine(); }) == engine) return;
+  const bool same = writer_->call([](Ledger& ledger) { return ledger.engine(); }) == engine;
+  if (same && !learner_.engine_changed()) return;
   const EventNumber number = writer_->call_then(
       [&](Ledger& ledger) {
         ledger.change_engine(engine);

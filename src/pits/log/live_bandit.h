@@ -149,6 +149,7 @@ class LiveBandit : public LiveCalls {
   const Clock& clock_;
   LedgerLimits limits_;
   SimdPin pin_;
+  std::string damage_;   // of the snapshots, at the start
   std::mutex learning_;  // of the learner
   Learner learner_;
   SharedServing shared_;

@@ -55,6 +55,6 @@ LiveConfig live_config(const TextFields& text) {
   return config;
 }
 
-std::string engine_name() { return fmt::format("{} {} {}", version, revision, simd_target()); }
+std::string engine_name() { return fmt::format("{} {} {} {}", version, revision, PITS_COMPILER, simd_target()); }
 
 }  // namespace pits

@@ -40,7 +40,8 @@ TextFields as_text(const LiveConfig& config);
 // Logs of before there was `training` trained in line.
 LiveConfig live_config(const TextFields& text);
 
-// What computes: the version, the revision and the SIMD target. Equal engines give equal bits.
+// What computes: the version, the revision, the compiler with its flags, and last the SIMD target. Equal engines give
+// equal bits. (Two builds of a changed working tree, whose revision ends with -dirty, are not told apart.)
 std::string engine_name();
 
 }  // namespace pits

@@ -244,7 +244,10 @@ LiveStatus LiveBandit::status() const {
           .trainings = trainings_,
           .training = !idle_,
           .store_problem = store_problem,
-          .problem = store_problem.empty() ? problem_ : store_problem};
+          .damage = damage_,
+          .problem = !store_problem.empty() ? store_problem
+                     : !problem_.empty()    ? problem_
+                                            : damage_};
 }
 
 }  // namespace pits

@@ -3,59 +3,24 @@
 #include <mutex>
 
 #include "pits/core/io/files.h"
+#include "pits/log/sqlite_file.h"
 
 namespace pits {
 namespace {
 
 using Path = std::filesystem::path;
 
-constexpr std::int64_t application = 0x70697473;  // "pits" in the file's header
-constexpr std::int64_t layout = 1;                // of the tables
-// Pages of the write-ahead log that are moved into the file at once: where a commit may wait for it, and at rest, where
-// a reward that comes meanwhile waits at most a few tenths of a millisecond, and for the disk.
-constexpr int most_wal_pages = 2000, resting_wal_pages = 256;
+// Pages of the write-ahead log that are moved into the file at once at rest, where a reward that comes meanwhile waits
+// at most a few tenths of a millisecond, and for the disk.
+constexpr int resting_wal_pages = 256;
 constexpr const char* events_file = "events.db";
 constexpr const char* snapshots_file = "snapshots.db";
-constexpr const char* small_cache = "PRAGMA cache_size=-64";  // in kB: nobody reads a snapshot's pages twice
-
-std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-std::uint64_t natural(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
 // A new directory's entry must survive a loss of power as its files do.
 void create_durably(const Path& directory) {
   if (std::filesystem::is_directory(directory)) return;
   create_directories_or_throw(directory);
   sync_directory(std::filesystem::absolute(directory).parent_path());
-}
-
-void check_layout(Database& database, const Path& file) {
-  if (database.number("PRAGMA application_id") != application) {
-    throw bad_input("'{}' is an SQLite file, but no log of pits", file.string());
-  }
-  if (const std::int64_t found = database.number("PRAGMA user_version"); found != layout) {
-    throw bad_input("'{}' has layout {}; this pits reads layout {}", file.string(), found, layout);
-  }
-}
-
-Database opened_for_writing(const Path& file, const char* tables) {
-  Database database(file, Access::write);
-  database.execute(
-      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA secure_delete=ON");
-  database.watch_wal();
-  if (database.number("PRAGMA application_id") == 0 && database.number("SELECT count(*) FROM sqlite_schema") == 0) {
-    database.transaction([&] {
-      database.execute(tables);
-      database.execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", application, layout).c_str());
-    });
-  }
-  check_layout(database, file);
-  return database;
-}
-
-Database opened_for_reading(const Path& file) {
-  Database database(file, Access::read);
-  check_layout(database, file);
-  return database;
 }
 
 }  // namespace
@@ -67,11 +32,11 @@ struct SqliteStore::Lock {
 
 struct SqliteStore::EventWriter {
   explicit EventWriter(const Path& file)
-      : database(opened_for_writing(file,
-                                    "CREATE TABLE events(first INTEGER PRIMARY KEY, bytes BLOB NOT NULL);"
-                                    "CREATE TABLE pages(page INTEGER PRIMARY KEY, bytes BLOB NOT NULL);"
-                                    "CREATE TABLE keys(key BLOB PRIMARY KEY, decision INTEGER) WITHOUT ROWID;"
-                                    "CREATE TABLE recovery(one INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")) {}
+      : database(log_file_for_writing(file,
+                                      "CREATE TABLE events(first INTEGER PRIMARY KEY, bytes BLOB NOT NULL);"
+                                      "CREATE TABLE pages(page INTEGER PRIMARY KEY, bytes BLOB NOT NULL);"
+                                      "CREATE TABLE keys(key BLOB PRIMARY KEY, decision INTEGER) WITHOUT ROWID;"
+                                      "CREATE TABLE recovery(one INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")) {}
 
   std::mutex mutex;
   Database database;
@@ -84,7 +49,7 @@ struct SqliteStore::EventWriter {
 };
 
 struct SqliteStore::EventReader {
-  explicit EventReader(const Path& file) : database(opened_for_reading(file)) {}
+  explicit EventReader(const Path& file) : database(log_file_for_reading(file)) {}
 
   std::mutex mutex;
   Database database;
@@ -94,43 +59,18 @@ struct SqliteStore::EventReader {
   Statement recovery{database, "SELECT bytes FROM recovery"};
 };
 
-struct SqliteStore::SnapshotWriter {
-  explicit SnapshotWriter(const Path& file)
-      : database(opened_for_writing(file,
-                                    "CREATE TABLE snapshots(number INTEGER PRIMARY KEY, engine BLOB NOT NULL,"
-                                    "base INTEGER NOT NULL, bytes BLOB NOT NULL)")) {
-    database.execute(small_cache);
-  }
-
-  std::mutex mutex;
-  Database database;
-  Statement insert{database,
-                   "INSERT INTO snapshots VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET engine = ?2,"
-                   "base = max(base, ?3), bytes = ?4"};
-  Statement drop{database, "DELETE FROM snapshots WHERE number = ?1"};
-};
-
-struct SqliteStore::SnapshotReader {
-  explicit SnapshotReader(const Path& file) : database(opened_for_reading(file)) { database.execute(small_cache); }
-
-  std::mutex mutex;
-  Database database;
-  Statement list{database, "SELECT number, engine, base FROM snapshots ORDER BY number"};
-  Statement one{database, "SELECT number, engine, base, bytes FROM snapshots WHERE number = ?1"};
-};
-
 SqliteStore::SqliteStore(const Path& directory, Access access) : directory_(directory) {
   if (access == Access::write) {
     create_durably(directory);
     lock_ = std::make_unique<Lock>(directory);
     event_writer_ = std::make_unique<EventWriter>(directory / events_file);
-    snapshot_writer_ = std::make_unique<SnapshotWriter>(directory / snapshots_file);
   } else if (!std::filesystem::exists(directory / events_file)) {
     throw bad_input("'{}' holds no log: there is no {}; a bandit's log in the store of a service is STORE/NAME",
                     directory.string(), events_file);
   }
   event_reader_ = std::make_unique<EventReader>(directory / events_file);
-  snapshot_reader_ = std::make_unique<SnapshotReader>(directory / snapshots_file);
+  const bool has_events = event_reader_->database.number("SELECT 1 FROM events LIMIT 1") > 0;
+  snapshots_ = std::make_unique<SqliteSnapshots>(directory / snapshots_file, access, has_events);
 }
 
 SqliteStore::~SqliteStore() = default;
@@ -140,9 +80,9 @@ SqliteStore::EventWriter& SqliteStore::event_writer() {
   return *event_writer_;
 }
 
-SqliteStore::SnapshotWriter& SqliteStore::snapshot_writer() {
-  if (!snapshot_writer_) throw failed("the log '{}' was opened for reading only", directory_.string());
-  return *snapshot_writer_;
+SqliteSnapshots& SqliteStore::snapshots_to_write() {
+  event_writer();
+  return *snapshots_;
 }
 
 void SqliteStore::commit(const Commit& commit) {
@@ -210,43 +150,14 @@ void SqliteStore::rewrite(EventNumber first, std::string_view group, const std::
   to.database.checkpoint(most_wal_pages);
 }
 
-void SqliteStore::keep(const Snapshot& snapshot) {
-  SnapshotWriter& to = snapshot_writer();
-  const std::scoped_lock lock(to.mutex);
-  to.database.transaction([&] {
-    to.insert
-        .bind(integer(snapshot.number), std::string_view(snapshot.engine), std::int64_t{snapshot.base ? 1 : 0},
-              std::string_view(snapshot.bytes))
-        .run();
-  });
-  to.database.checkpoint(most_wal_pages);
-}
+void SqliteStore::keep(const Snapshot& snapshot) { snapshots_to_write().keep(snapshot); }
 
-void SqliteStore::drop_snapshot(EventNumber number) {
-  SnapshotWriter& to = snapshot_writer();
-  const std::scoped_lock lock(to.mutex);
-  to.database.transaction([&] { to.drop.bind(integer(number)).run(); });
-  to.database.checkpoint(most_wal_pages);
-}
+void SqliteStore::drop_snapshot(EventNumber number) { snapshots_to_write().drop(number); }
 
-std::vector<Snapshot> SqliteStore::snapshots() const {
-  SnapshotReader& from = *snapshot_reader_;
-  const std::scoped_lock lock(from.mutex);
-  std::vector<Snapshot> all;
-  for (from.list.bind(); from.list.step();) {
-    all.push_back(
-        {.number = natural(from.list.number(0)), .engine = from.list.text(1), .base = from.list.number(2) != 0});
-  }
-  return all;
-}
+std::vector<Snapshot> SqliteStore::snapshots() const { return snapshots_->list(); }
 
 Snapshot SqliteStore::snapshot(EventNumber number) const {
-  SnapshotReader& from = *snapshot_reader_;
-  const std::scoped_lock lock(from.mutex);
-  std::optional<Snapshot> found;
-  for (from.one.bind(integer(number)); from.one.step();) {
-    found = {.number = number, .engine = from.one.text(1), .base = from.one.number(2) != 0, .bytes = from.one.text(3)};
-  }
+  auto found = snapshots_->find(number);
   if (!found) throw failed("'{}' has no snapshot of event {}", directory_.string(), number);
   return *std::move(found);
 }

@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "pits/log/sqlite.h"
-#include "pits/log/store.h"
+#include "pits/log/sqlite_snapshots.h"
 
 namespace pits {
 
@@ -27,26 +26,24 @@ class SqliteStore : public Store {
   void drop_snapshot(EventNumber number) override;
   std::vector<Snapshot> snapshots() const override;
   Snapshot snapshot(EventNumber number) const override;
+  std::string damage() const override { return snapshots_->damage(); }
   void rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten_keys) override;
 
  private:
   struct Lock;
   struct EventWriter;
   struct EventReader;
-  struct SnapshotWriter;
-  struct SnapshotReader;
 
   // Throw where the store was opened for reading.
   EventWriter& event_writer();
-  SnapshotWriter& snapshot_writer();
+  SqliteSnapshots& snapshots_to_write();
 
   std::filesystem::path directory_;
   // In this order: the lock is taken first, and a reader needs the file that a writer has made.
   std::unique_ptr<Lock> lock_;
   std::unique_ptr<EventWriter> event_writer_;
-  std::unique_ptr<SnapshotWriter> snapshot_writer_;
   std::unique_ptr<EventReader> event_reader_;
-  std::unique_ptr<SnapshotReader> snapshot_reader_;
+  std::unique_ptr<SqliteSnapshots> snapshots_;
 };
 
 }  // namespace pits

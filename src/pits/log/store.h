@@ -58,6 +58,8 @@ class Store {
   // Without their bytes, oldest first.
   virtual std::vector<Snapshot> snapshots() const = 0;
   virtual Snapshot snapshot(EventNumber number) const = 0;
+  // Why the snapshots that were there cannot be read, and where they are now; empty: nothing is wrong.
+  virtual std::string damage() const { return {}; }
 
   // Replaces the bytes of the group that starts at `first` and forgets the keys; for erasing contexts.
   virtual void rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten_keys) = 0;

@@ -28,7 +28,8 @@ LiveSetup new_setup(const Created& old, const TeachSetup& setup) {
 // The decisions of the old log as the new bandit sees them.
 class Translation {
  public:
-  Translation(const Created& old, const Created& created) : context_size_(created.context_size) {
+  Translation(const Created& old, const Created& created)
+      : context_size_(created.context_size), candidates_(created.actions.empty()) {
     const bool same = old.schema.empty() ? created.schema.empty() : created.schema == Schema(old.schema).text();
     if (!same) schema_.emplace(created.schema);
   }
@@ -36,8 +37,8 @@ class Translation {
   // False where the new bandit cannot know the context.
   bool operator()(Decided& decided) const {
     decided.model = 0;
-    if (!schema_) return !decided.x.empty() || context_size_ == 0;
-    if (decided.context.empty()) return false;
+    if (!schema_) return !was_erased(decided, context_size_, candidates_);
+    if (decided.context.empty() || was_erased(decided, 0, candidates_)) return false;
     try {
       decided.x = schema_->encode(decided.context);
     } catch (const Error& e) {
@@ -48,6 +49,7 @@ class Translation {
 
  private:
   std::size_t context_size_;
+  bool candidates_;
   std::optional<Schema> schema_;  // where it is another one
 };
 

@@ -26,6 +26,7 @@ struct Contents {
 
 Contents read_contents(const Store& store) {
   Contents all;
+  const Created log = created_event(store);
   for_each_event(store, [&](EventNumber number, const GroupTime&, const Event& event) {
     if (const auto* created = std::get_if<Created>(&event)) all.periods.push_back({1, created->engine, {}});
     if (const auto* changed = std::get_if<EngineChanged>(&event)) all.periods.push_back({number, changed->engine, {}});
@@ -38,8 +39,7 @@ Contents read_contents(const Store& store) {
       }
     }
     if (const auto* decided = std::get_if<Decided>(&event)) {
-      const bool blank = all.base > 0 && decided->x.empty() && decided->context.empty();
-      if (blank) {
+      if (was_erased(*decided, log.context_size, log.actions.empty())) {
         ++all.out_of_reach;
       } else {
         all.periods.back().decisions.emplace_back(decided->model, number);
@@ -49,12 +49,15 @@ Contents read_contents(const Store& store) {
   return all;
 }
 
-// The first state of this engine in the period from which the events can be learned.
+// The first state of this engine in the period from which the events can be learned. A snapshot that cannot be read is
+// as none.
 std::optional<Learner> first_state(const Store& store, const Period& period, EventNumber end, EventNumber base) {
   if (period.start == 1 && base == 0) return Learner(store);
   for (const Snapshot& snapshot : store.snapshots()) {
     const bool inside = snapshot.number >= period.start && snapshot.number < end && snapshot.number >= base;
-    if (inside && snapshot.engine == period.engine) return Learner(store, store.snapshot(snapshot.number));
+    if (!inside || snapshot.engine != period.engine) continue;
+    std::string why;
+    if (auto learner = started(store, snapshot.number, why)) return learner;
   }
   return std::nullopt;
 }

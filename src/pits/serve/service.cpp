@@ -166,7 +166,11 @@ void Service::recover() {
 
 void Service::report_problems() {
   if (!config_.report || !recovered_) return;
-  const auto found = problems();
+  auto found = problems();
+  for (const auto& [name, entry] : bandits_.entries()) {
+    const std::string damage = entry.bandit ? entry.bandit->live().status().damage : "";
+    if (!damage.empty()) found.push_back(fmt::format("{}: {}", name, damage));
+  }
   const std::set<std::string> now(found.begin(), found.end());
   for (const std::string& problem : now) {
     if (!reported_.contains(problem)) config_.report(problem);
