@@ -111,6 +111,39 @@ TEST_P(AnyStore, FindsTheGroupOfAnyEvent) {
   EXPECT_FALSE(again.group_holding(values.size() + 1));
 }
 
+// What is left after dropping: the summary in place of the first group, and all groups from the oldest on.
+TEST_P(AnyStore, DropsOldEventsBehindASummary) {
+  Store& store = open();
+  for (EventNumber n = 1; n <= 40; n += 2) {
+    store.commit({.first = n, .group = group_of(n, 2), .keys = {{fmt::format("k{}", n), n}}});
+  }
+  EXPECT_EQ(store.oldest(), 0U);
+  EXPECT_EQ(store.group_from(9)->first(), 9U);
+  store.drop_events(21, group_of(77, 3), {"k1", "k19"});
+  for (Store* now : {&store, &open()}) {
+    EXPECT_EQ(now->oldest(), 21U);
+    EXPECT_EQ(now->last(), 40U);
+    for (EventNumber n = 1; n <= 3; ++n) EXPECT_EQ(value_at(*now, n), 77U);
+    for (EventNumber n = 4; n <= 20; ++n) {
+      EXPECT_FALSE(now->group_holding(n)) << n;
+      EXPECT_EQ(now->group_from(n)->first(), 21U) << n;
+    }
+    for (EventNumber n = 21; n <= 40; ++n) EXPECT_EQ(value_at(*now, n), n - 1 + n % 2);
+    EXPECT_FALSE(now->group_from(41));
+    EXPECT_FALSE(now->decision_of("k19"));
+    EXPECT_EQ(now->decision_of("k21"), 21U);
+  }
+  Store& again = open();
+  again.commit({.first = 41, .group = group_of(41)});
+  again.drop_events(39, group_of(78, 4), {});
+  EXPECT_EQ(again.oldest(), 39U);
+  EXPECT_EQ(value_at(again, 4), 78U);
+  EXPECT_EQ(again.group_from(5)->first(), 39U);
+  again.rewrite(39, group_of(99, 2), {});
+  EXPECT_EQ(value_at(again, 40), 99U);
+  EXPECT_EQ(value_at(again, 41), 41U);
+}
+
 // The books over this store and over one in memory answer alike and write the same events, also after new starts.
 TEST_P(AnyStore, KeepsTheBooksAsMemoryDoes) {
   const FakeClock clock;

@@ -1,5 +1,6 @@
 // What a server of a fleet reads from the others: their calls, and new policies.
 #include "pits/fleet/fleet.h"
+#include "pits/fleet/tables.h"
 
 namespace pits {
 namespace {
@@ -11,6 +12,7 @@ constexpr Microseconds rescan_every = 1'000'000;
 constexpr Microseconds busy_for = 1'000'000;  // after the last call the inbox is looked at often
 constexpr milliseconds often{1}, seldom{10}, retry{100}, models_every{200};
 constexpr std::int64_t most_rows = 300;  // of one sender, at once
+constexpr Microseconds partitions_every = 600'000'000;
 
 }  // namespace
 
@@ -131,6 +133,7 @@ bool Fleet::waited(BanditId bandit) {
 
 void Fleet::follow_models() {
   std::unique_ptr<Postgres> database;
+  Microseconds partitions_at = system_clock().steady();
   for (milliseconds pause{0}; !nap(pause);) {
     try {
       if (!database || database->broken()) {
@@ -139,6 +142,10 @@ void Fleet::follow_models() {
       }
       const Microseconds start = system_clock().steady();
       read_models(*database);
+      if (start - partitions_at >= partitions_every) {
+        partitions_at = start;
+        keep_partitions(*database);
+      }
       // Reading takes at most a tenth of the time, however many bandits there are.
       pause = milliseconds(10 * (system_clock().steady() - start) / 1000);
       database->wait(models_every);

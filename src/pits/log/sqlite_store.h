@@ -28,6 +28,9 @@ class SqliteStore : public Store {
   std::vector<Snapshot> snapshots() const override;
   Snapshot snapshot(EventNumber number) const override;
   void rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten_keys) override;
+  void drop_events(EventNumber oldest, std::string_view summary,
+                   const std::vector<std::string>& forgotten_keys) override;
+  EventNumber oldest() const override;
 
  private:
   struct Lock;
