@@ -62,7 +62,9 @@ TEST_P(Policy, HoldsNoObservation) {
   }
   const std::string policy = bandit.saved_policy(), whole = bandit.saved();
   for (const Event& round : rounds) EXPECT_FALSE(context_in(round, policy));
-  if (GetParam() == "pi-ts:released") EXPECT_TRUE(context_in(rounds[7], whole)) << "the test can see one";
+  if (GetParam() == "pi-ts:released") {
+    EXPECT_TRUE(context_in(rounds[7], whole)) << "the test can see one";
+  }
   EXPECT_LE(policy.size(), whole.size());
   EXPECT_LE(policy.size(), size + 1024) << "it does not grow with what was observed";
 }

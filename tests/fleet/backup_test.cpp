@@ -58,7 +58,9 @@ TEST_F(Backup, OfARunningFleetGoesOnElsewhere) {
     const std::vector servers{one.open("shop"), two.open("shop")};
     for (int i = 0; i < 100; ++i) {
       before.push_back(decide(*servers[static_cast<std::size_t>(i) % 2]));
-      if (i % 2 == 0) EXPECT_EQ(reward(*servers[1], before.back(), false), Answer::accepted);
+      if (i % 2 == 0) {
+        EXPECT_EQ(reward(*servers[1], before.back(), false), Answer::accepted);
+      }
     }
     std::atomic<bool> done = false;
     std::thread load([&] {

@@ -83,6 +83,22 @@ TEST_F(TablesTest, OfANewerPitsAreRefused) {
   expect_mentions(message_of([&] { read_log(url, "shop"); }), {"version 99", "newer pits"});
 }
 
+// An idle bandit has no holder; where contexts are to be erased, one looks all the same.
+TEST_F(TablesTest, AnIdleBanditIsHeldWhenRetentionIsDue) {
+  {
+    Fleet maker({.url = url, .learns = false});
+    for (const char* name : {"due", "idle"}) {
+      maker.create(name, {.agent = "lin-ts", .context_size = 2, .actions = {"a", "b"}, .config = {.retention = 30.0}});
+    }
+  }
+  Postgres(url).execute("UPDATE pits.bandit SET look_at = now() - interval '1 s' WHERE name = 'due'");
+  Fleet fleet({.url = url});
+  const auto due = fleet.open("due"), idle = fleet.open("idle");
+  for (int i = 0; i < 500 && due->holding() == nullptr; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_NE(due->holding(), nullptr);
+  EXPECT_EQ(idle->holding(), nullptr);
+}
+
 class PartitionsTest : public TablesTest {
  protected:
   void SetUp() override {

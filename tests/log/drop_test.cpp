@@ -60,7 +60,9 @@ TEST(Drop, NothingElseChanges) {
     all.a_day(d);
     dropping.a_day(d);
     if (d % 7 == 6) dropping.service.open({.recovery_events = d % 2 == 0 ? 10U : 65536U});
-    if (d == 20) EXPECT_GT(dropping.service.store->oldest(), 50U);
+    if (d == 20) {
+      EXPECT_GT(dropping.service.store->oldest(), 50U);
+    }
   }
   EXPECT_EQ(dropping.answers, all.answers);
   for (std::size_t i = 0; i < all.made.size(); ++i) {

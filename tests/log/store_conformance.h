@@ -120,19 +120,21 @@ TEST_P(AnyStore, DropsOldEventsBehindASummary) {
   EXPECT_EQ(store.oldest(), 0U);
   EXPECT_EQ(store.group_from(9)->first(), 9U);
   store.drop_events(21, group_of(77, 3), {"k1", "k19"});
-  for (Store* now : {&store, &open()}) {
-    EXPECT_EQ(now->oldest(), 21U);
-    EXPECT_EQ(now->last(), 40U);
-    for (EventNumber n = 1; n <= 3; ++n) EXPECT_EQ(value_at(*now, n), 77U);
+  const auto look = [](const Store& now) {
+    EXPECT_EQ(now.oldest(), 21U);
+    EXPECT_EQ(now.last(), 40U);
+    for (EventNumber n = 1; n <= 3; ++n) EXPECT_EQ(value_at(now, n), 77U);
     for (EventNumber n = 4; n <= 20; ++n) {
-      EXPECT_FALSE(now->group_holding(n)) << n;
-      EXPECT_EQ(now->group_from(n)->first(), 21U) << n;
+      EXPECT_FALSE(now.group_holding(n)) << n;
+      EXPECT_EQ(now.group_from(n)->first(), 21U) << n;
     }
-    for (EventNumber n = 21; n <= 40; ++n) EXPECT_EQ(value_at(*now, n), n - 1 + n % 2);
-    EXPECT_FALSE(now->group_from(41));
-    EXPECT_FALSE(now->decision_of("k19"));
-    EXPECT_EQ(now->decision_of("k21"), 21U);
-  }
+    for (EventNumber n = 21; n <= 40; ++n) EXPECT_EQ(value_at(now, n), n - 1 + n % 2);
+    EXPECT_FALSE(now.group_from(41));
+    EXPECT_FALSE(now.decision_of("k19"));
+    EXPECT_EQ(now.decision_of("k21"), 21U);
+  };
+  look(store);
+  look(open());
   Store& again = open();
   again.commit({.first = 41, .group = group_of(41)});
   again.drop_events(39, group_of(78, 4), {});

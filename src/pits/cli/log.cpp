@@ -134,11 +134,13 @@ int check(const LogOptions& options) {
     const Json json = {{"events", log.events},     {"decisions", log.decisions},
                        {"rewards", log.rewards},   {"settled", log.settled},
                        {"waiting", log.waiting},   {"restored", log.restored},
-                       {"unlogged", log.unlogged}, {"snapshots", store.snapshots().size()}};
+                       {"unlogged", log.unlogged}, {"snapshots", store.snapshots().size()},
+                       {"oldest", log.oldest}};
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("whole: {} events; {} decisions, of which {} settled and {} wait; {} rewards; {} snapshots\n",
                log.events, log.decisions, log.settled, log.waiting, log.rewards, store.snapshots().size());
+    if (log.oldest > 0) fmt::print("events before {} were dropped; their decisions are not counted\n", log.oldest);
     if (log.restored > 0) fmt::print("{} decisions were lost and came back with their tokens\n", log.restored);
     if (log.unlogged > 0) fmt::print("{} more decisions were made and not logged, in overload\n", log.unlogged);
   }

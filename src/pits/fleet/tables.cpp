@@ -57,6 +57,8 @@ CREATE TABLE pits.event(LIKE pits.event_1 INCLUDING STORAGE) PARTITION BY RANGE(
 ALTER TABLE pits.event ATTACH PARTITION pits.event_0 FOR VALUES FROM (0) TO (1);
 ALTER TABLE pits.event ATTACH PARTITION pits.event_1 FOR VALUES FROM (1) TO (2);
 ALTER TABLE pits.bandit ADD oldest bigint NOT NULL DEFAULT 0;  -- events before, but for the first group, were dropped
+ALTER TABLE pits.bandit ADD look_at timestamptz;  -- when retention is due though nobody calls; NULL: never
+UPDATE pits.bandit SET look_at = now();
 CREATE TABLE pits.policy(            -- the newest version, which servers that do not learn decide by
   bandit bigint PRIMARY KEY, number bigint NOT NULL, engine bytea NOT NULL, books bytea NOT NULL, bytes bytea NOT NULL);
 ALTER TABLE pits.policy ALTER bytes SET STORAGE EXTERNAL;

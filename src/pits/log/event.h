@@ -65,7 +65,7 @@ struct Decided {
   std::vector<float> x;               // (d) the encoded context; empty: erased
   std::vector<float> features;        // (K·f) of each of them, row by row, where the decision came with them
   std::string context;                // the named context as it came, JSON; may be empty
-  std::string engine;                 // of the server that decided, where it was not that of its model; else empty
+  std::string engine{};               // of the server that decided, where it was not that of its model; else empty
 
   bool has_added() const { return !engine.empty(); }
   template <class Visit>
