@@ -5,8 +5,15 @@
 
 #include "experiment/expect_error.h"
 #include "fleet/cluster.h"
-#include "pits/core/simd/kernels.h"
 #include "pits/log/audit.h"
+
+namespace pits {
+
+// Of core/simd/kernels.h, which has Rows of its own.
+std::vector<std::string> simd_targets();
+void force_simd_target(const std::string& name);
+
+}  // namespace pits
 
 namespace pits::test {
 namespace {

@@ -106,8 +106,10 @@ class FakeClock : public Clock {
 
 inline std::vector<pits::Event> events_of(const Store& store) {
   std::vector<pits::Event> events;
-  while (const auto group = store.group_holding(events.size() + 1)) {
+  EventNumber next = 1;
+  while (const auto group = store.group_from(next)) {
     for (EventNumber n = group->first(); n <= group->last(); ++n) events.push_back(group->event(n));
+    next = group->last() + 1;
   }
   return events;
 }

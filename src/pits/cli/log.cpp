@@ -131,11 +131,11 @@ int check(const LogOptions& options) {
   const Store& store = *opened_log;
   const LogSummary log = check_log(store);
   if (options.json) {
-    const Json json = {{"events", log.events},     {"decisions", log.decisions},
-                       {"rewards", log.rewards},   {"settled", log.settled},
-                       {"waiting", log.waiting},   {"restored", log.restored},
-                       {"unlogged", log.unlogged}, {"snapshots", store.snapshots().size()},
-                       {"oldest", log.oldest}};
+    Json json = {{"events", log.events},     {"decisions", log.decisions},
+                 {"rewards", log.rewards},   {"settled", log.settled},
+                 {"waiting", log.waiting},   {"restored", log.restored},
+                 {"unlogged", log.unlogged}, {"snapshots", store.snapshots().size()}};
+    if (log.oldest > 0) json["oldest"] = log.oldest;
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("whole: {} events; {} decisions, of which {} settled and {} wait; {} rewards; {} snapshots\n",
