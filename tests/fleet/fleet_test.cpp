@@ -7,14 +7,6 @@
 #include "fleet/cluster.h"
 #include "pits/log/audit.h"
 
-namespace pits {
-
-// Of core/simd/kernels.h, which has Rows of its own.
-std::vector<std::string> simd_targets();
-void force_simd_target(const std::string& name);
-
-}  // namespace pits
-
 namespace pits::test {
 namespace {
 
@@ -232,67 +224,6 @@ TEST_F(FleetTest, SharesTheBanditsAndLeavesIdleOnesAlone) {
     return std::ranges::count_if(all, [](const auto& b) { return b->holding() != nullptr; });
   };
   EXPECT_TRUE(comes_true([&] { return held(first) > 0 && held(second) > 0 && held(first) + held(second) == 12; }));
-}
-
-// A follower with another SIMD target than the server that learns: its decisions name it and are not compared.
-TEST_F(FleetTest, DecisionsOfAnotherEngineSaySo) {
-  const std::vector<std::string> targets = simd_targets();
-  if (targets.size() < 2) GTEST_SKIP() << "the machine has one target";
-  const std::string own = targets.front(), other = targets.back();
-  const auto use = [](const std::string& target) {
-    setenv("PITS_SIMD", target.c_str(), 1);  // it is not changed by the log
-    force_simd_target(target);
-  };
-  use(own);
-  EventNumber learned = 0;
-  {
-    Fleet one(config());
-    one.create("shop", shop_setup());
-    const auto here = one.open("shop");
-    for (int i = 0; i < 10; ++i) reward(*here, {{decide(*here, fmt::format("k{}", i)).id, 1.0F}});
-    learned = log()->last();
-    EXPECT_TRUE(comes_true([&] { return log()->version() && log()->version()->number >= learned; }));
-  }
-  use(other);
-  {
-    Fleet two(config(false));
-    const auto there = two.open("shop");
-    EXPECT_GE(there->decider().model(), learned);
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(decide(*there).engine, engine_name());
-  }
-  use(own);
-  Fleet three(config());
-  const auto here = three.open("shop");
-  EXPECT_EQ(decide(*here, "last").engine, "");
-  EXPECT_TRUE(comes_true([&] { return check_log(*log()).decisions == 31; }));
-  const Verification found = verify_log(*log());
-  EXPECT_EQ(found.other_engine, 20U);
-  EXPECT_EQ(found.same, 11U);
-  EXPECT_EQ(found.different, 0U);
-  unsetenv("PITS_SIMD");
-  force_simd_target("");
-}
-
-// What followers load has no context in it; they decide by it as a replay does.
-TEST_F(FleetTest, FollowersGetThePolicyAndNothingOfWhatWasObserved) {
-  Fleet one(config()), two(config(false));
-  LiveSetup setup = shop_setup();
-  setup.agent = "pi-ts:released,hidden=8,particles=4,batch=16,train_every=10,train_steps=3";
-  setup.config.training = TrainingPlace::in_line;
-  one.create("shop", setup);
-  const auto here = one.open("shop"), there = two.open("shop");
-  for (int i = 0; i < 60; ++i) reward(*here, {{decide(*there).id, i % 3 == 0 ? 1.0F : 0.0F}});
-  const EventNumber last = log()->last();
-  EXPECT_TRUE(comes_true([&] { return there->decider().model() == last; }));
-  for (int i = 0; i < 20; ++i) decide(*there);
-  EXPECT_TRUE(comes_true([&] { return check_log(*log()).decisions == 80; }));
-  EXPECT_EQ(verify_log(*log()).same, 80U);
-  const std::vector<float> x{1.0F, -0.5F};  // every context
-  const std::string context(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(float));
-  const PolicyVersion version = log()->version().value();
-  EXPECT_EQ(version.policy.find(context), std::string::npos);
-  one.open("shop")->holding()->live.saved();
-  EXPECT_NE(one.open("shop")->holding()->live.saved().find(context), std::string::npos) << "the test can see one";
 }
 
 TEST_F(FleetTest, SecretsAreMadeOnce) {

@@ -6,21 +6,12 @@
 #include <functional>
 
 #include "experiment/expect_error.h"
+#include "log/groups.h"
 #include "log/memory_store.h"
 #include "pits/log/audit.h"
 #include "pits/log/live_bandit.h"
 
 namespace pits::test {
-
-inline std::string group_of(DecisionId id, int events = 1) {
-  GroupWriter writer;
-  for (int i = 0; i < events; ++i) writer.add(IdsReserved{.end = id});
-  return writer.finish({.utc = 5, .elapsed = 6});
-}
-
-inline DecisionId value_at(const Store& store, EventNumber number) {
-  return std::get<IdsReserved>(store.group_holding(number).value().event(number)).end;
-}
 
 // An empty log, opened for writing, which can be closed and opened again.
 class OpenStore {
