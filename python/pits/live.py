@@ -40,10 +40,10 @@ class LiveBandit:
 
     LiveBandit(directory) opens a log. With actions (their names) or candidates=True it creates one where there is none;
     where there is one, what is given must be what the log says, except for settings that may change: window, rewards,
-    default_reward, activation, most_rewards, retention and reward_range are then changed, and the change is recorded. A
-    log has either a schema of named contexts (a dict or JSON text) or n_features, the size of vectors. More keywords set
-    fields of the agent (`pits list agents NAME`) or of the log: floor, propensity_draws, rewards, window, default_reward,
-    activation, most_rewards, retention, training, reward_range ("0,1").
+    default_reward, activation, most_rewards, retention, event_retention and reward_range are then changed, and the
+    change is recorded. A log has either a schema of named contexts (a dict or JSON text) or n_features, the size of
+    vectors. More keywords set fields of the agent (`pits list agents NAME`) or of the log: floor, propensity_draws,
+    rewards, window, default_reward, activation, most_rewards, retention, event_retention, training, reward_range ("0,1").
 
     >>> import tempfile
     >>> schema = {"features": [{"name": "age", "kind": "number", "missing": "level"},
@@ -150,7 +150,8 @@ class LiveBandit:
         self._live._retire(utf8_text("name", name))
 
     def change(self, **settings: Any) -> None:
-        """Changes window, rewards, default_reward, activation, most_rewards, retention or reward_range, from now on."""
+        """Changes window, rewards, default_reward, activation, most_rewards, retention, event_retention or reward_range,
+        from now on."""
         self._live._change(_fields.to_texts(settings))
 
     def flush(self) -> None:

@@ -32,7 +32,8 @@ class Cluster {
         " AND pid <> pg_backend_pid()");
   }
 
- private:
+  const std::string& url() const { return url_; }  // empty: PostgreSQL is not installed
+
   Cluster() {
     std::filesystem::permissions(scratch_.path(), std::filesystem::perms(0755));
     url_ = output_of("start", " '-c fsync=off' '-c max_connections=60' 2>&1");
@@ -44,6 +45,10 @@ class Cluster {
   ~Cluster() {
     if (!url_.empty()) output_of("stop", " immediate 2>&1");
   }
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+ private:
   std::string output_of(const std::string& verb, const std::string& rest) const {
     const std::string command =
         std::string(PITS_TEST_DIR) + "/../scripts/cluster " + verb + " " + (scratch_ / "cluster").string() + rest;

@@ -138,11 +138,11 @@ class Run:
         self.proxy.stdin.flush()
 
     def note_versions(self):
-        """The database itself notes every version that is kept, in the same transaction."""
+        """The database itself notes every version that is published, in the same transaction."""
         self.sql("CREATE TABLE versions(number bigint, sha text);"
                  "CREATE FUNCTION note_version() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO versions"
                  " VALUES(NEW.number, encode(sha256(NEW.bytes), 'hex')); RETURN NEW; END $$;"
-                 "CREATE TRIGGER note_version AFTER INSERT OR UPDATE ON pits.snapshot"
+                 "CREATE TRIGGER note_version AFTER INSERT OR UPDATE ON pits.policy"
                  " FOR EACH ROW EXECUTE FUNCTION note_version()")
 
     # --- failover, timed

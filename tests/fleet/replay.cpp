@@ -39,7 +39,7 @@ int compare(const std::string& url, const std::string& bandit, const std::string
   for (const auto& [at, sha] : versions) {
     learner.follow(at);
     if (learner.number() != at) throw failed("the log ends before version {}", at);
-    if (sha256_of(learner.saved()) != sha) throw failed("version {} is not what its events give", at);
+    if (sha256_of(learner.bandit().saved_policy()) != sha) throw failed("version {} is not what its events give", at);
   }
   fmt::print("{} versions are the replay of their events, the last of {}\n", versions.size(), learner.number());
   return 0;

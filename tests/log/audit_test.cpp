@@ -129,6 +129,23 @@ TEST_F(AuditOfACopy, AnotherEngineIsNotCompared) {
   EXPECT_EQ(found.same + found.different, 0U);
 }
 
+// A server of a fleet may have another engine than the one that learns.
+TEST_F(AuditOfACopy, DecisionsOfAnotherEngineThanTheirModelsAreNotCompared) {
+  MemoryStore other;
+  std::uint64_t elsewhere = 0, seen = 0;
+  copy(*log_, other, [&](TimedEvent& line) {
+    auto* decided = std::get_if<Decided>(&line.event);
+    if (decided == nullptr || ++seen % 3 != 0) return;
+    ++elsewhere;
+    decided->engine = "another";
+    decided->propensities[0] += 0.25F;  // its bits
+  });
+  const Verification found = verify_log(other);
+  EXPECT_EQ(found.other_engine, elsewhere);
+  EXPECT_EQ(found.same, check_log(*log_).decisions - elsewhere);
+  EXPECT_EQ(found.different, 0U);
+}
+
 // Faults that no checksum shows, each with the words that name it.
 TEST_F(AuditOfACopy, ContradictionsAreNamed) {
   const auto said = [&](const std::function<void(TimedEvent&)>& change) {

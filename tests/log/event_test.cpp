@@ -57,6 +57,9 @@ std::string fields_of(const pits::Event& event) {
           std::string text(name);
           archive(text, field);
         });
+        if constexpr (requires { e.visit_added([](std::string_view, auto&) {}); }) {
+          e.visit_added([&](std::string_view, auto& field) { archive(field); });
+        }
         return archive.bytes();
       },
       event);
@@ -79,9 +82,17 @@ std::vector<pits::Event> losses() {
           Gap{.decisions = 123'456}};
 }
 
+// Version 2 of events that were there before.
+std::vector<pits::Event> added_fields() {
+  Decided decided = std::get<Decided>(every_kind()[2]);
+  decided.engine = "1.0.0 b AVX2";
+  return {decided, Erased{.base = 10, .decisions = 1, .reason = "event_retention", .dropped = 8}};
+}
+
 TEST(Events, ComeBackAsTheyWere) {
   auto events = every_kind();
-  for (const auto& later : {trainings(), teaching(), losses()}) events.insert(events.end(), later.begin(), later.end());
+  for (const auto& later : {trainings(), teaching(), losses(), added_fields()})
+    events.insert(events.end(), later.begin(), later.end());
   const GroupReader group(group_of(events), 101);
   EXPECT_EQ(group.first(), 101U);
   EXPECT_EQ(group.last(), 100 + events.size());
@@ -117,8 +128,10 @@ TEST(Events, TheFrozenFixtureIsRead) {
 
 // The events that came later, with files of their own.
 TEST(Events, TheFrozenLaterEventsAreRead) {
-  for (const auto& [file, events] :
-       {std::pair{"group-2.bin", trainings()}, {"group-3.bin", teaching()}, {"group-4.bin", losses()}}) {
+  for (const auto& [file, events] : {std::pair{"group-2.bin", trainings()},
+                                     {"group-3.bin", teaching()},
+                                     {"group-4.bin", losses()},
+                                     {"group-5.bin", added_fields()}}) {
     const std::string frozen = bytes_of(std::string(PITS_TEST_DIR) + "/log/fixtures/" + file);
     EXPECT_EQ(frozen, group_of(events)) << "a changed layout needs a new version and a new fixture beside this one";
   }

@@ -65,6 +65,15 @@ class MemoryStore : public Store {
     for (const std::string& key : forgotten) keys_.erase(key);
   }
 
+  void drop_events(EventNumber oldest, std::string_view summary, const std::vector<std::string>& forgotten) override {
+    const std::scoped_lock lock(mutex_);
+    oldest_ = oldest;
+    groups_.erase(groups_.upper_bound(1), groups_.lower_bound(oldest));
+    groups_.at(1) = summary;
+    for (const std::string& key : forgotten) keys_.erase(key);
+  }
+  EventNumber oldest() const override { return oldest_; }
+
   std::size_t pages_written = 0;
   mutable std::size_t groups_read = 0;
 
@@ -75,6 +84,7 @@ class MemoryStore : public Store {
   std::map<std::string, DecisionId, std::less<>> keys_;
   std::map<EventNumber, Snapshot> snapshots_;
   std::string recovery_;
+  EventNumber oldest_ = 0;
 };
 
 constexpr Microseconds second = 1'000'000;
@@ -96,8 +106,10 @@ class FakeClock : public Clock {
 
 inline std::vector<pits::Event> events_of(const Store& store) {
   std::vector<pits::Event> events;
-  while (const auto group = store.group_holding(events.size() + 1)) {
+  EventNumber next = 1;
+  while (const auto group = store.group_from(next)) {
     for (EventNumber n = group->first(); n <= group->last(); ++n) events.push_back(group->event(n));
+    next = group->last() + 1;
   }
   return events;
 }

@@ -33,6 +33,10 @@ struct Service {
     std::vector<Snapshot> snapshots() const override { return s->snapshots(); }
     Snapshot snapshot(EventNumber n) const override { return s->snapshot(n); }
     void rewrite(EventNumber n, std::string_view g, const std::vector<std::string>& k) override { s->rewrite(n, g, k); }
+    void drop_events(EventNumber n, std::string_view g, const std::vector<std::string>& k) override {
+      s->drop_events(n, g, k);
+    }
+    EventNumber oldest() const override { return s->oldest(); }
     std::shared_ptr<MemoryStore> s;
   };
 

@@ -6,21 +6,12 @@
 #include <functional>
 
 #include "experiment/expect_error.h"
+#include "log/groups.h"
 #include "log/memory_store.h"
 #include "pits/log/audit.h"
 #include "pits/log/live_bandit.h"
 
 namespace pits::test {
-
-inline std::string group_of(DecisionId id, int events = 1) {
-  GroupWriter writer;
-  for (int i = 0; i < events; ++i) writer.add(IdsReserved{.end = id});
-  return writer.finish({.utc = 5, .elapsed = 6});
-}
-
-inline DecisionId value_at(const Store& store, EventNumber number) {
-  return std::get<IdsReserved>(store.group_holding(number).value().event(number)).end;
-}
 
 // An empty log, opened for writing, which can be closed and opened again.
 class OpenStore {
@@ -109,6 +100,41 @@ TEST_P(AnyStore, FindsTheGroupOfAnyEvent) {
     ASSERT_EQ(value_at(again, n), values[n - 1]);
   }
   EXPECT_FALSE(again.group_holding(values.size() + 1));
+}
+
+// What is left after dropping: the summary in place of the first group, and all groups from the oldest on.
+TEST_P(AnyStore, DropsOldEventsBehindASummary) {
+  Store& store = open();
+  for (EventNumber n = 1; n <= 40; n += 2) {
+    store.commit({.first = n, .group = group_of(n, 2), .keys = {{fmt::format("k{}", n), n}}});
+  }
+  EXPECT_EQ(store.oldest(), 0U);
+  EXPECT_EQ(store.group_from(9)->first(), 9U);
+  store.drop_events(21, group_of(77, 3), {"k1", "k19"});
+  const auto look = [](const Store& now) {
+    EXPECT_EQ(now.oldest(), 21U);
+    EXPECT_EQ(now.last(), 40U);
+    for (EventNumber n = 1; n <= 3; ++n) EXPECT_EQ(value_at(now, n), 77U);
+    for (EventNumber n = 4; n <= 20; ++n) {
+      EXPECT_FALSE(now.group_holding(n)) << n;
+      EXPECT_EQ(now.group_from(n)->first(), 21U) << n;
+    }
+    for (EventNumber n = 21; n <= 40; ++n) EXPECT_EQ(value_at(now, n), n - 1 + n % 2);
+    EXPECT_FALSE(now.group_from(41));
+    EXPECT_FALSE(now.decision_of("k19"));
+    EXPECT_EQ(now.decision_of("k21"), 21U);
+  };
+  look(store);
+  look(open());
+  Store& again = open();
+  again.commit({.first = 41, .group = group_of(41)});
+  again.drop_events(39, group_of(78, 4), {});
+  EXPECT_EQ(again.oldest(), 39U);
+  EXPECT_EQ(value_at(again, 4), 78U);
+  EXPECT_EQ(again.group_from(5)->first(), 39U);
+  again.rewrite(39, group_of(99, 2), {});
+  EXPECT_EQ(value_at(again, 40), 99U);
+  EXPECT_EQ(value_at(again, 41), 41U);
 }
 
 // The books over this store and over one in memory answer alike and write the same events, also after new starts.

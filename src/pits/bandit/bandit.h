@@ -90,6 +90,10 @@ class Bandit {
   // The same without a file; `source` is what errors call it.
   std::string saved() const;
   static Bandit from_saved(std::string_view bytes, std::string_view source);
+  // What decisions need, and nothing of what was observed: another process decides by it with the same bits. It can
+  // neither learn nor be saved.
+  std::string saved_policy() const;
+  static ServingPolicy policy_from_saved(std::string_view bytes, std::string_view source);
 
  private:
   Bandit(Spec spec, const AgentSetup& setup, const BanditConfig& config);
@@ -97,6 +101,8 @@ class Bandit {
   void apply_reward(DecisionId id, const PendingDecision& decision, float reward);
   void check(const LoggedRounds& rounds) const;
   void state(Archive& archive);
+  void write(Archive& archive) const;
+  static Bandit read(std::string_view kind, std::string_view bytes, std::string_view source);
 
   Spec spec_;  // the preset and every field spelled out
   ServingPolicy serving_;

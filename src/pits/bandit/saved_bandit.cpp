@@ -7,7 +7,7 @@
 namespace pits {
 namespace {
 
-constexpr std::string_view kind = "bandit";
+constexpr std::string_view bandit_kind = "bandit", policy_kind = "policy";
 
 // A config as text, which outlives changes of its layout.
 template <class Config>
@@ -31,25 +31,47 @@ void setup_state(Archive& archive, AgentSetup& setup) {
 }  // namespace
 
 void Bandit::state(Archive& archive) {
-  archive.version("Bandit", 1)(pending_, serving_.observed, serving_.retired);
+  if (archive.policy()) {
+    archive.version("Policy", 1)(serving_.observed, serving_.retired);  // of the lists of all that is in it
+  } else {
+    archive.version("Bandit", 1)(pending_, serving_.observed, serving_.retired);
+  }
   serving_.agent->archive(archive);
 }
 
-std::string Bandit::saved() const {
-  Archive archive;
+void Bandit::write(Archive& archive) const {
   Bandit& self = const_cast<Bandit&>(*this);  // a writing archive changes nothing
   archive(self.spec_.name, self.spec_.preset, self.spec_.assignments);
   AgentSetup setup = this->setup();
   setup_state(archive, setup);
   config_state(archive, self.serving_.config);
   self.state(archive);
-  return sealed(kind, archive.with_versions());
 }
 
-Bandit Bandit::from_saved(std::string_view bytes, std::string_view source) {
+std::string Bandit::saved() const {
+  Archive archive;
+  write(archive);
+  return sealed(bandit_kind, archive.with_versions());
+}
+
+std::string Bandit::saved_policy() const {
+  Archive archive;
+  archive.set_policy();
+  write(archive);
+  return sealed(policy_kind, archive.with_versions());
+}
+
+Bandit Bandit::from_saved(std::string_view bytes, std::string_view source) { return read(bandit_kind, bytes, source); }
+
+ServingPolicy Bandit::policy_from_saved(std::string_view bytes, std::string_view source) {
+  return std::move(read(policy_kind, bytes, source).serving_);
+}
+
+Bandit Bandit::read(std::string_view kind, std::string_view bytes, std::string_view source) {
   const std::string content = unsealed(kind, bytes, source);
   try {
     Archive archive = Archive::from_versions(content);
+    if (kind == policy_kind) archive.set_policy();
     Spec spec;
     archive(spec.name, spec.preset, spec.assignments);
     AgentSetup setup{};

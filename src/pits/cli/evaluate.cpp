@@ -12,6 +12,7 @@
 #include "pits/evaluate/evaluation_json.h"
 #include "pits/evaluate/read/read_log.h"
 #include "pits/experiment/ranks/executor.h"
+#include "pits/fleet/lone_lease.h"
 #include "pits/report/evaluation_report.h"
 
 namespace pits::cli {
@@ -19,6 +20,7 @@ namespace {
 
 struct EvaluateOptions {
   std::string file, out, feature;
+  std::string bandit;  // where `file` is the URL of a database
   LogOptions log{};
   EvaluationConfig config{};
   std::string range, actions, estimator, interval;
@@ -81,6 +83,23 @@ void choose_interval(TableChoice& choice, const EvaluateOptions& options) {
   }
 }
 
+// The page is for others to read.
+Words without_passwords(Words words) {
+  for (std::string& word : words) {
+    if (is_postgres_url(word)) word = without_password(word);
+  }
+  return words;
+}
+
+LoggedData read(const EvaluateOptions& options) {
+  if (!is_postgres_url(options.file)) {
+    if (!options.bandit.empty()) throw bad_usage("--bandit is for a postgresql:// URL; '{}' is none", options.file);
+    return read_log(options.file, options.log);
+  }
+  if (options.bandit.empty()) throw bad_usage("say which bandit of the database: --bandit NAME");
+  return read_event_log(*read_log(options.file, options.bandit), options.bandit, options.log);
+}
+
 Evaluation evaluate_with_progress(const LoggedData& data, const EvaluationConfig& config) {
   Progress progress(evaluation_work(data, config), 0);
   const Evaluation result = evaluate(data, config, [&](std::size_t rounds) {
@@ -101,7 +120,7 @@ int run(EvaluateOptions& options, const Words& words) {
   options.log.read = [](std::size_t) {
     if (stop_flag()) throw Interrupted();
   };
-  const LoggedData data = read_log(options.file, options.log);
+  const LoggedData data = read(options);
   if (!options.config.reward_range) options.config.reward_range = data.reward_range;
   choose_interval(choice, options);
   const Evaluation result = evaluate_with_progress(data, options.config);
@@ -112,11 +131,12 @@ int run(EvaluateOptions& options, const Words& words) {
     fmt::print("{}", evaluation_text(data, options.config, result, choice));
   }
   if (options.out.empty()) return 0;
-  write_file_atomically(
-      options.out,
-      evaluation_page(
-          data, options.config, result,
-          {.table = choice, .title = options.file, .feature = options.feature, .command = shell_line(words)}));
+  write_file_atomically(options.out,
+                        evaluation_page(data, options.config, result,
+                                        {.table = choice,
+                                         .title = is_postgres_url(options.file) ? options.bandit : options.file,
+                                         .feature = options.feature,
+                                         .command = shell_line(without_passwords(words))}));
   announce("Page", options.out, options.json);
   return 0;
 }
@@ -139,7 +159,10 @@ std::function<int()> add_evaluate(CLI::App& app, const Words& words) {
   auto* command = app.add_subcommand("evaluate", "Estimate from a log what other policies would have earned");
   auto options = std::make_shared<EvaluateOptions>();
   EvaluationConfig& config = options->config;
-  add_text(*command, "LOG", options->file, "directory of a live bandit, or a file (docs/evaluation.md)")->required();
+  add_text(*command, "LOG", options->file,
+           "directory of a live bandit, a file (docs/evaluation.md), or the postgresql:// URL of a fleet")
+      ->required();
+  add_text(*command, "--bandit", options->bandit, "where LOG is a postgresql:// URL: which of its bandits");
   command
       ->add_option("--policy", config.policies,
                    "uniform, fixed:ACTION, saved:FILE, agent:SPEC or column:NAME; repeat for more")

@@ -136,10 +136,12 @@ int check(const LogOptions& options) {
                  {"waiting", log.waiting},   {"restored", log.restored},
                  {"unlogged", log.unlogged}, {"snapshots", store.snapshots().size()}};
     if (!store.damage().empty()) json["damage"] = store.damage();
+    if (log.oldest > 0) json["oldest"] = log.oldest;
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("whole: {} events; {} decisions, of which {} settled and {} wait; {} rewards; {} snapshots\n",
                log.events, log.decisions, log.settled, log.waiting, log.rewards, store.snapshots().size());
+    if (log.oldest > 0) fmt::print("events before {} were dropped; their decisions are not counted\n", log.oldest);
     if (log.restored > 0) fmt::print("{} decisions were lost and came back with their tokens\n", log.restored);
     if (log.unlogged > 0) fmt::print("{} more decisions were made and not logged, in overload\n", log.unlogged);
     if (!store.damage().empty()) fmt::print("snapshots: {}; the next start learns the log again\n", store.damage());

@@ -11,7 +11,9 @@ void event_state(Archive& archive, std::shared_ptr<const Event>& event) {
   archive(there);
   if (!there) return;
   Event fields = event ? *event : Event{};
-  fields.visit([&](std::string_view, auto& field) { archive(field); });
+  const auto both_ways = [&](std::string_view, auto& field) { archive(field); };
+  fields.visit(both_ways);
+  if constexpr (Event::version > 1) fields.visit_added(both_ways);
   event = std::make_shared<const Event>(std::move(fields));
 }
 

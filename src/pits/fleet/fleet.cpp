@@ -27,6 +27,7 @@ Fleet::Fleet(const FleetConfig& config) : config_(config), pool_(std::make_share
   {
     const auto database = pool_->take();
     migrate(*database);
+    keep_partitions(*database);
     id_ = database->run("SELECT nextval('pits.server_id_seq')").number(0, 0);
   }
   link_ = std::make_shared<FleetLink>(config.url, id_);

@@ -64,6 +64,7 @@ class Fleet {
   bool waited(BanditId bandit);
   void follow_models();
   void read_models(Postgres& database);
+  void wake_idle(Postgres& database);
   std::shared_ptr<FleetBandit> bandit(BanditId id) const;
   bool nap(std::chrono::milliseconds length);
   void in_thread(const char* name, std::function<void()> run);

@@ -65,26 +65,30 @@ FleetBandit::FleetBandit(BanditId id, std::string name, std::shared_ptr<Postgres
   config_ = as_text(live_config(created.config));
   const Learner first(store_);
   decider_ = std::make_shared<Decider>(created, first.bandit().policy().copy(), 0, [this](bool) { return next_id(); });
-  const auto snapshots = store_.snapshots();
-  if (!snapshots.empty()) load(snapshots.back().number);
+  decider_->publish(first.bandit().policy(), 0, created.engine);
+  load();
 }
 
-void FleetBandit::load(EventNumber model) {
-  const Snapshot snapshot = store_.snapshot(model);
-  const Learner learner(store_, snapshot);
-  if (!snapshot.books.empty()) {
-    auto books = from_bytes<SharedBooks>(snapshot.books);
+void FleetBandit::load() {
+  const auto version = store_.version();
+  if (!version) return;
+  if (!version->books.empty()) {
+    auto books = from_bytes<SharedBooks>(version->books);
     decider_->publish_names(books.actions);
     const std::scoped_lock lock(mutex_);
     config_ = std::move(books.config);
   }
-  decider_->publish(learner.bandit().policy(), model);
+  // Tables of version 1 have no policies yet.
+  const ServingPolicy policy = version->policy.empty()
+                                   ? Learner(store_, store_.snapshot(version->number)).bandit().policy().copy()
+                                   : Bandit::policy_from_saved(version->policy, "the published policy");
+  decider_->publish(policy, version->number, version->engine);
   const std::scoped_lock lock(mutex_);
-  model_ = std::max(model_, model);
+  model_ = std::max(model_, version->number);
 }
 
 void FleetBandit::heard(EventNumber last, EventNumber model) {
-  if (!holding() && model > decider_->model()) load(model);
+  if (!holding() && model > decider_->model()) load();
   record_gap();
   const EventNumber known = decider_->model();
   const std::scoped_lock lock(mutex_);

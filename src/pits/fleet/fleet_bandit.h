@@ -79,7 +79,7 @@ class FleetBandit : public LiveCalls {
   CallAnswer call_and_wait(Call call);
   static CallDone answered(Answered done);
   DecisionId next_id();
-  void load(EventNumber model);
+  void load();
   void count_unlogged();
   void record_gap();
 

@@ -1,5 +1,6 @@
 // What a server of a fleet reads from the others: their calls, and new policies.
 #include "pits/fleet/fleet.h"
+#include "pits/fleet/tables.h"
 
 namespace pits {
 namespace {
@@ -10,7 +11,8 @@ constexpr Microseconds patience = 500'000;  // for a decision that is on its way
 constexpr Microseconds rescan_every = 1'000'000;
 constexpr Microseconds busy_for = 1'000'000;  // after the last call the inbox is looked at often
 constexpr milliseconds often{1}, seldom{10}, retry{100}, models_every{200};
-constexpr std::int64_t most_rows = 300;  // of one sender, at once
+constexpr std::int64_t most_rows = 300;           // of one sender, at once
+constexpr Microseconds look_every = 600'000'000;  // for partitions, and contexts of idle bandits that are to be erased
 
 }  // namespace
 
@@ -131,6 +133,7 @@ bool Fleet::waited(BanditId bandit) {
 
 void Fleet::follow_models() {
   std::unique_ptr<Postgres> database;
+  Microseconds looked_at = system_clock().steady() - look_every;
   for (milliseconds pause{0}; !nap(pause);) {
     try {
       if (!database || database->broken()) {
@@ -139,6 +142,11 @@ void Fleet::follow_models() {
       }
       const Microseconds start = system_clock().steady();
       read_models(*database);
+      if (start - looked_at >= look_every) {
+        looked_at = start;
+        keep_partitions(*database);
+        if (config_.learns) wake_idle(*database);
+      }
       // Reading takes at most a tenth of the time, however many bandits there are.
       pause = milliseconds(10 * (system_clock().steady() - start) / 1000);
       database->wait(models_every);
@@ -146,6 +154,12 @@ void Fleet::follow_models() {
       pause = retry;
     }
   }
+}
+
+// Whoever holds one looks for what is to be erased.
+void Fleet::wake_idle(Postgres& database) {
+  const Rows rows = database.run("SELECT id FROM pits.bandit WHERE holder IS NULL AND look_at < now()");
+  for (int row = 0; row < rows.size(); ++row) want(rows.number(row, 0));
 }
 
 void Fleet::read_models(Postgres& database) {

@@ -17,6 +17,15 @@ std::uint64_t mixed(std::uint64_t x) {  // splitmix64
   return x ^ (x >> 31U);
 }
 
+bool erases_anything(LiveBandit& live) {
+  try {
+    const LiveConfig config = live.config();
+    return config.retention > 0.0 || config.event_retention > 0.0;
+  } catch (const std::exception&) {  // whoever holds it next finds out
+    return true;
+  }
+}
+
 }  // namespace
 
 // Rendezvous hashing: every server that learns gets its share, and little moves when one comes or goes.
@@ -121,11 +130,15 @@ void Fleet::release(FleetBandit& bandit, bool wanted) {
   if (!held) return;
   bandit.set_holding(nullptr);
   const bool lost = held->store.lost();
+  const bool erases = lost || erases_anything(held->live);
   while (held.use_count() > 1) std::this_thread::sleep_for(milliseconds(1));  // calls that are being handed over
   held.reset();
   if (lost) return;
   const auto holder = wanted ? std::optional<std::int64_t>(0) : std::nullopt;
-  pool_->take()->run("UPDATE pits.bandit SET holder = $3 WHERE id = $1 AND holder = $2", bandit.id(), id_, holder);
+  pool_->take()->run(
+      "UPDATE pits.bandit SET holder = $3, look_at = CASE WHEN $4 THEN now() + interval '1 day' END"
+      " WHERE id = $1 AND holder = $2",
+      bandit.id(), id_, holder, erases);
 }
 
 }  // namespace pits

@@ -152,7 +152,7 @@ void Postgres::await(short events, Clock::time_point deadline, std::string_view 
 
 // The last result of what was sent.
 Rows Postgres::finished(std::string_view what) {
-  const auto deadline = Clock::now() + patience;
+  const auto deadline = Clock::now() + most_;
   pg_conn* connection = connection_.get();
   for (int left = 1; left != 0;) {
     left = PQflush(connection);

@@ -109,6 +109,18 @@ class Postgres {
   bool wait(std::chrono::milliseconds most);
   bool broken() const { return broken_; }
 
+  // While one lives, calls may take so long.
+  class Patience {
+   public:
+    Patience(Postgres& database, std::chrono::milliseconds most) : database_(database) { database.most_ = most; }
+    ~Patience() { database_.most_ = patience; }
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+
+   private:
+    Postgres& database_;
+  };
+
  private:
   Rows finished(std::string_view what);
   void await(short events, std::chrono::steady_clock::time_point deadline, std::string_view what);
@@ -119,6 +131,7 @@ class Postgres {
   std::unique_ptr<pg_conn, void (*)(pg_conn*)> connection_;
   std::map<std::string, std::string, std::less<>> prepared_;
   bool broken_ = false;
+  std::chrono::milliseconds most_ = patience;  // that a call may take
 };
 
 // A bounded number of connections, for many threads.

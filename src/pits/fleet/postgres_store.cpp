@@ -12,12 +12,15 @@ constexpr std::int64_t read_ahead = 32;  // groups
 // The fence is the UPDATE of the bandit's row; the others take part only where it found the row.
 constexpr std::string_view commit_group =
     "WITH fence AS (UPDATE pits.bandit SET last = $4 WHERE id = $1 AND epoch = $2 AND last = $3 RETURNING id)"
-    " INSERT INTO pits.event(bandit, first, bytes) SELECT id, $3 + 1, $5 FROM fence";
+    " INSERT INTO pits.event(bandit, first, part, bytes) SELECT id, $3 + 1, (SELECT max(part) FROM pits.part), $5"
+    " FROM fence";
 constexpr std::string_view commit_all =
     "WITH fence AS (UPDATE pits.bandit SET last = coalesce($4, last), recovery = coalesce(nullif($10, ''::bytea), "
     "recovery)"
     "   WHERE id = $1 AND epoch = $2 AND last = coalesce($3, last) RETURNING id),"
-    " events AS (INSERT INTO pits.event(bandit, first, bytes) SELECT id, $3 + 1, $5 FROM fence WHERE $5 <> ''::bytea),"
+    " events AS (INSERT INTO pits.event(bandit, first, part, bytes)"
+    "   SELECT id, $3 + 1, CASE WHEN $3 = 0 THEN 0 ELSE (SELECT max(part) FROM pits.part) END, $5"
+    "   FROM fence WHERE $5 <> ''::bytea),"
     " pages AS (INSERT INTO pits.page SELECT id, u.page, u.bytes FROM fence, unnest($6::bigint[], $7::bytea[])"
     "   AS u(page, bytes) ON CONFLICT (bandit, page) DO UPDATE SET bytes = excluded.bytes),"
     " keys AS (INSERT INTO pits.key SELECT id, u.key, u.decision FROM fence, unnest($8::bytea[], $9::bigint[])"
@@ -65,7 +68,8 @@ void PostgresStore::commit(const Commit& commit) {
   const bool has_group = !commit.group.empty();
   const EventNumber before = commit.first - 1;
   const EventNumber after = has_group ? before + event_count(commit.group) : 0;
-  const bool only_group = commit.pages.empty() && commit.keys.empty() && commit.taken.empty() && !commit.recovery;
+  const bool only_group =
+      before > 0 && commit.pages.empty() && commit.keys.empty() && commit.taken.empty() && !commit.recovery;
   const auto write = [&]() -> bool {
     const auto database = pool_->take();
     if (has_group && only_group) {
@@ -128,16 +132,33 @@ std::optional<GroupReader> PostgresStore::group(EventNumber number) const {
     }
     if (number == next_) most = read_ahead;
   }
+  for (auto part = part_of(number); part; part = part_of(number, *part)) {
+    const Rows rows = read(fmt::format("SELECT first, bytes FROM pits.event_{0} WHERE bandit = $1 AND first >= (SELECT"
+                                       " max(first) FROM pits.event_{0} WHERE bandit = $1 AND first <= $2)"
+                                       " ORDER BY first LIMIT $3",
+                                       *part),
+                           number, most);
+    if (rows.size() == 0) continue;
+    for (int row = 0; row < rows.size(); ++row) remember(rows.natural(row, 0), rows.text(row, 1));
+    GroupReader found(rows.text(0, 1), rows.natural(0, 0));
+    const std::scoped_lock lock(mutex_);
+    next_ = found.last() + 1;
+    return found;
+  }
+  return std::nullopt;
+}
+
+// Partitions are asked one by one: what is asked of all of them costs their number. A boundary is an event that was the
+// last one when a partition was opened. Events up to it are in earlier ones, and those after it seldom are.
+std::optional<std::int64_t> PostgresStore::part_of(EventNumber number, std::int64_t below) const {
   const Rows rows = read(
-      "SELECT first, bytes FROM pits.event WHERE bandit = $1 AND first >="
-      " (SELECT max(first) FROM pits.event WHERE bandit = $1 AND first <= $2) ORDER BY first LIMIT $3",
-      number, most);
-  if (rows.size() == 0) return std::nullopt;
-  for (int row = 0; row < rows.size(); ++row) remember(rows.natural(row, 0), rows.text(row, 1));
-  GroupReader found(rows.text(0, 1), rows.natural(0, 0));
-  const std::scoped_lock lock(mutex_);
-  next_ = found.last() + 1;
-  return found;
+      "SELECT (SELECT max(part) FROM pits.part p WHERE p.part < $3 AND p.part <= CASE WHEN b.last = 0 THEN -1"
+      " WHEN $2 <= 1 OR $2 < b.oldest THEN 0 ELSE coalesce((SELECT max(part) FROM pits.boundary WHERE bandit = b.id "
+      "AND last < least($2, b.last)),"
+      " (SELECT min(part) - 1 FROM pits.boundary WHERE bandit = b.id), $3) END)"
+      " FROM pits.bandit b WHERE b.id = $1",
+      number, below);
+  return rows.size() == 0 || rows.null(0, 0) ? std::nullopt : std::optional(rows.number(0, 0));
 }
 
 std::string PostgresStore::page(std::uint64_t page) const {
@@ -170,30 +191,76 @@ void PostgresStore::fenced(const char* column, EventNumber at_least, Change&& ch
 }
 
 void PostgresStore::keep(const Snapshot& snapshot) {
-  fenced("model", snapshot.number, [&](Postgres& database) {
+  fenced("last", 0, [&](Postgres& database) {
     database.run(
-        "INSERT INTO pits.snapshot AS s VALUES($1, $2, $3, $4, $5, $6) ON CONFLICT (bandit, number) DO UPDATE"
-        " SET engine = excluded.engine, base = s.base OR excluded.base, books = excluded.books, bytes = excluded.bytes",
-        bandit_, snapshot.number, snapshot.engine, snapshot.base, snapshot.books, snapshot.bytes);
+        "INSERT INTO pits.snapshot AS s(bandit, number, engine, base, bytes) VALUES($1, $2, $3, $4, $5)"
+        " ON CONFLICT (bandit, number) DO UPDATE"
+        " SET engine = excluded.engine, base = s.base OR excluded.base, bytes = excluded.bytes",
+        bandit_, snapshot.number, snapshot.engine, snapshot.base, snapshot.bytes);
+  });
+}
+
+void PostgresStore::publish(const PolicyVersion& version) {
+  fenced("model", version.number, [&](Postgres& database) {
+    database.run(
+        "INSERT INTO pits.policy VALUES($1, $2, $3, $4, $5) ON CONFLICT (bandit) DO UPDATE SET"
+        " number = excluded.number, engine = excluded.engine, books = excluded.books, bytes = excluded.bytes",
+        bandit_, version.number, version.engine, version.books, version.policy);
     database.execute("NOTIFY pits");
   });
 }
 
+std::optional<PolicyVersion> PostgresStore::version() const {
+  const Rows rows = read(
+      "SELECT number, engine, books, bytes FROM pits.policy WHERE bandit = $1 UNION ALL"
+      " (SELECT number, engine, books, ''::bytea FROM pits.snapshot WHERE bandit = $1 AND"
+      "   NOT EXISTS (SELECT 1 FROM pits.policy WHERE bandit = $1) ORDER BY number DESC LIMIT 1)");
+  if (rows.size() == 0) return std::nullopt;
+  return PolicyVersion{
+      .number = rows.natural(0, 0), .engine = rows.text(0, 1), .policy = rows.text(0, 3), .books = rows.text(0, 2)};
+}
+
 void PostgresStore::drop_snapshot(EventNumber number) {
-  fenced("model", 0, [&](Postgres& database) {
+  fenced("last", 0, [&](Postgres& database) {
     database.run("DELETE FROM pits.snapshot WHERE bandit = $1 AND number = $2", bandit_, number);
   });
 }
 
 void PostgresStore::rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten) {
+  auto part = part_of(first);
+  while (part &&
+         read(fmt::format("SELECT 1 FROM pits.event_{} WHERE bandit = $1 AND first = $2", *part), first).size() == 0) {
+    part = part_of(first, *part);
+  }
   fenced("last", 0, [&](Postgres& database) {
-    database.run("UPDATE pits.event SET bytes = $3 WHERE bandit = $1 AND first = $2", bandit_, first, group);
+    database.run(fmt::format("UPDATE pits.event_{} SET bytes = $3 WHERE bandit = $1 AND first = $2", part.value_or(0)),
+                 bandit_, first, group);
     database.run("DELETE FROM pits.key WHERE bandit = $1 AND key = ANY($2)", bandit_,
                  Blobs(forgotten.begin(), forgotten.end()));
   });
+  forget_recent();
+}
+
+void PostgresStore::forget_recent() {
   const std::scoped_lock lock(mutex_);
   recent_.clear();
   recent_bytes_ = 0;
+}
+
+// Rows stay until their partition goes (tables.h); nobody reads them any more.
+void PostgresStore::drop_events(EventNumber oldest, std::string_view summary,
+                                const std::vector<std::string>& forgotten) {
+  fenced("oldest", oldest, [&](Postgres& database) {
+    database.run("UPDATE pits.event_0 SET bytes = $2 WHERE bandit = $1 AND first = 1", bandit_, summary);
+    database.run("DELETE FROM pits.key WHERE bandit = $1 AND key = ANY($2)", bandit_,
+                 Blobs(forgotten.begin(), forgotten.end()));
+  });
+  forget_recent();
+}
+
+EventNumber PostgresStore::oldest() const {
+  const Rows rows = read("SELECT oldest FROM pits.bandit WHERE id = $1");
+  return rows.size() == 0 ? 0 : rows.natural(0, 0);
 }
 
 std::vector<Snapshot> PostgresStore::snapshots() const {
@@ -206,14 +273,9 @@ std::vector<Snapshot> PostgresStore::snapshots() const {
 }
 
 Snapshot PostgresStore::snapshot(EventNumber number) const {
-  const Rows rows =
-      read("SELECT engine, base, books, bytes FROM pits.snapshot WHERE bandit = $1 AND number = $2", number);
+  const Rows rows = read("SELECT engine, base, bytes FROM pits.snapshot WHERE bandit = $1 AND number = $2", number);
   if (rows.size() == 0) throw failed("the database has no snapshot of event {}", number);
-  return {.number = number,
-          .engine = rows.text(0, 0),
-          .base = rows.truth(0, 1),
-          .bytes = rows.text(0, 3),
-          .books = rows.text(0, 2)};
+  return {.number = number, .engine = rows.text(0, 0), .base = rows.truth(0, 1), .bytes = rows.text(0, 2)};
 }
 
 std::optional<BanditId> find_bandit(Postgres& database, std::string_view name) {

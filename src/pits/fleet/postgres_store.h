@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <deque>
+#include <limits>
 
 #include "pits/fleet/postgres.h"
 #include "pits/log/store.h"
@@ -27,7 +28,14 @@ class PostgresStore : public Store {
   void drop_snapshot(EventNumber number) override;
   std::vector<Snapshot> snapshots() const override;
   Snapshot snapshot(EventNumber number) const override;
+  void publish(const PolicyVersion& version) override;
   void rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten_keys) override;
+  void drop_events(EventNumber oldest, std::string_view summary,
+                   const std::vector<std::string>& forgotten_keys) override;
+  EventNumber oldest() const override;
+
+  // The newest one that was published. Where there is none, one without a policy for the newest snapshot.
+  std::optional<PolicyVersion> version() const;
 
   // Nothing can be written any more: the lease is another's, or it is not known whether the last commit has happened.
   // Whoever wants to go on takes the lease anew and reads the log.
@@ -49,6 +57,10 @@ class PostgresStore : public Store {
   [[noreturn]] void lose();
   bool happened(EventNumber last_before, EventNumber last_after);
   void remember(EventNumber first, std::string bytes) const;
+  void forget_recent();
+  // The partition that holds the event, or the next earlier one that may; none: it is in no partition.
+  std::optional<std::int64_t> part_of(EventNumber number,
+                                      std::int64_t below = std::numeric_limits<std::int64_t>::max()) const;
 
   std::shared_ptr<PostgresPool> pool_;
   BanditId bandit_;

@@ -39,15 +39,65 @@ ALTER TABLE pits.event ALTER bytes SET STORAGE EXTERNAL;
 ALTER TABLE pits.snapshot ALTER bytes SET STORAGE EXTERNAL;
 )";
 
-constexpr std::array steps{first_tables};
+// What was written so far becomes partition 1 as it is. Each partition has its own primary key, (bandit, first): one of
+// all partitions would have to name the partition.
+constexpr const char* partitions_and_policies = R"(
+CREATE TABLE pits.part(              -- of the events: all that is written goes to the newest
+  part bigint PRIMARY KEY, opened timestamptz NOT NULL DEFAULT now());
+INSERT INTO pits.part VALUES(0, '-infinity'), (1, now());
+CREATE TABLE pits.boundary(          -- the last event of a bandit when a partition was opened
+  part bigint NOT NULL, bandit bigint NOT NULL, last bigint NOT NULL, PRIMARY KEY(bandit, part));
+ALTER TABLE pits.event RENAME TO event_1;
+ALTER TABLE pits.event_1 RENAME CONSTRAINT event_pkey TO event_1_pkey;
+ALTER TABLE pits.event_1 ADD part bigint NOT NULL DEFAULT 1;
+CREATE TABLE pits.event_0(LIKE pits.event_1 INCLUDING ALL);
+INSERT INTO pits.event_0(bandit, first, bytes, part) SELECT bandit, first, bytes, 0 FROM pits.event_1 WHERE first = 1;
+DELETE FROM pits.event_1 WHERE first = 1;
+CREATE TABLE pits.event(LIKE pits.event_1 INCLUDING STORAGE) PARTITION BY RANGE(part);
+ALTER TABLE pits.event ATTACH PARTITION pits.event_0 FOR VALUES FROM (0) TO (1);
+ALTER TABLE pits.event ATTACH PARTITION pits.event_1 FOR VALUES FROM (1) TO (2);
+ALTER TABLE pits.bandit ADD oldest bigint NOT NULL DEFAULT 0;  -- events before, but for the first group, were dropped
+ALTER TABLE pits.bandit ADD look_at timestamptz;  -- when retention is due though nobody calls; NULL: never
+UPDATE pits.bandit SET look_at = now();
+CREATE TABLE pits.policy(            -- the newest version, which servers that do not learn decide by
+  bandit bigint PRIMARY KEY, number bigint NOT NULL, engine bytea NOT NULL, books bytea NOT NULL, bytes bytea NOT NULL);
+ALTER TABLE pits.policy ALTER bytes SET STORAGE EXTERNAL;
+ALTER TABLE pits.snapshot ALTER books SET DEFAULT '';
+)";
+
+constexpr std::array steps{first_tables, partitions_and_policies};
 constexpr std::int64_t migration_lock = 0x706974735f6d6967;  // "pits_mig"
+constexpr std::int64_t partition_lock = 0x706974735f707274;  // "pits_prt"
+
+// An ATTACH lets readers and writers go on.
+void open_partition(Postgres& database, std::int64_t part) {
+  database.execute(
+      fmt::format("CREATE TABLE pits.event_{0}(LIKE pits.event_0 INCLUDING ALL);"
+                  " ALTER TABLE pits.event ATTACH PARTITION pits.event_{0} FOR VALUES FROM ({0}) TO ({0} + 1)",
+                  part));
+  database.run("INSERT INTO pits.part VALUES($1)", part);
+  database.run("INSERT INTO pits.boundary SELECT $1, id, last FROM pits.bandit WHERE last > 0", part);
+}
+
+void drop_partition(Postgres& database, std::int64_t part) {
+  const std::string needed = fmt::format(
+      "SELECT 1 FROM pits.bandit b WHERE EXISTS (SELECT 1 FROM pits.event_{} e"
+      " WHERE e.bandit = b.id AND e.first >= b.oldest) LIMIT 1",
+      part);
+  if (database.run(needed).size() > 0) return;
+  database.execute(fmt::format("DROP TABLE pits.event_{}", part));
+  database.run("DELETE FROM pits.part WHERE part = $1", part);
+  database.run("DELETE FROM pits.boundary WHERE part = $1", part);
+}
 
 }  // namespace
 
 std::span<const char* const> table_steps() { return steps; }
 
 void migrate(Postgres& database, std::span<const char* const> steps) {
+  const Postgres::Patience long_patience(database, std::chrono::hours(6));  // rows may have to be looked at
   database.transaction([&] {
+    database.execute("SET LOCAL statement_timeout = 0");
     database.run("SELECT pg_advisory_xact_lock($1)", migration_lock);
     database.execute("CREATE SCHEMA IF NOT EXISTS pits; CREATE TABLE IF NOT EXISTS pits.version(version bigint)");
     const Rows found = database.run("SELECT coalesce(max(version), 0) FROM pits.version");
@@ -63,6 +113,35 @@ void migrate(Postgres& database, std::span<const char* const> steps) {
     }
     return 0;
   });
+}
+
+// Each change in a transaction of its own, whose locks are held for a moment. One that cannot get them, because a
+// backup reads the tables, is tried another time.
+void keep_partitions(Postgres& database, const PartitionAges& ages) {
+  const auto locked = [&](const auto& change) {
+    try {
+      database.transaction([&] {
+        database.execute("SET LOCAL lock_timeout = '200ms'");
+        if (database.run("SELECT pg_try_advisory_xact_lock($1)", partition_lock).truth(0, 0)) change();
+        return 0;
+      });
+    } catch (const ConnectionError&) {
+      throw;
+    } catch (const Error&) {  // events go to the newest partition there is, and old ones stay
+    }
+  };
+  locked([&] {
+    const Rows newest = database.run(
+        "SELECT part, opened < now() - make_interval(secs => $1) FROM pits.part ORDER BY part DESC LIMIT 1",
+        ages.length);
+    if (newest.truth(0, 1)) open_partition(database, newest.number(0, 0) + 1);
+  });
+  const Rows closed = database.run(
+      "SELECT p.part FROM pits.part p WHERE p.part > 0 AND EXISTS (SELECT 1 FROM pits.part next WHERE next.part > "
+      "p.part AND"
+      " next.opened < now() - make_interval(secs => $1)) ORDER BY p.part",
+      ages.closed);
+  for (int row = 0; row < closed.size(); ++row) locked([&] { drop_partition(database, closed.number(row, 0)); });
 }
 
 }  // namespace pits

@@ -1,4 +1,5 @@
-// The tables of a fleet, in the schema `pits` of a database, and how older ones are brought forward.
+// The tables of a fleet, in the schema `pits` of a database, how older ones are brought forward, and the partitions of
+// its events.
 #pragma once
 
 #include <span>
@@ -13,5 +14,15 @@ std::span<const char* const> table_steps();
 
 // Brings the tables to the last step, in one transaction; many servers may do it at once. Throws where they are newer.
 void migrate(Postgres& database, std::span<const char* const> steps = table_steps());
+
+// Events are partitioned by time: groups go to the newest partition of pits.part, and a new one is made when it is that
+// old. A closed partition is dropped once no bandit needs an event of it (pits.bandit.oldest). Partition 0 has the
+// first group of every bandit and stays. For any server, now and then; nobody waits longer for it than a fifth of a
+// second.
+struct PartitionAges {
+  double length = 7 * 86'400.0;  // seconds from one partition to the next
+  double closed = 3600.0;        // that one must have been closed for before it is dropped
+};
+void keep_partitions(Postgres& database, const PartitionAges& ages = {});
 
 }  // namespace pits

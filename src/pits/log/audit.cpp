@@ -20,10 +20,12 @@ class Checker {
     elapsed_ = time.elapsed;
     if ((number == 1) != std::holds_alternative<Created>(event))
       throw broken(number, "the first event creates the log");
+    if (number != summary_.events + 1) summary_.oldest = number;
     summary_.events = number;
     std::visit([&](const auto& e) { this->check(number, e); }, event);
   }
   LogSummary summary() const {
+    if (summary_.oldest > recorded_) throw broken(summary_.oldest - 1, "is missing, and the log does not say why");
     LogSummary all = summary_;
     all.waiting = open_.size();
     return all;
@@ -47,6 +49,7 @@ class Checker {
     restored_.insert(restored.id);
     ++summary_.restored;
   }
+  void check(EventNumber, const Erased& erased) { recorded_ = std::max(recorded_, erased.dropped); }
   void check(EventNumber, const Gap& gap) { summary_.unlogged += gap.decisions; }
   void check(EventNumber number, const Activated& e) { link(number, e.id, e.previous); }
   void check(EventNumber number, const Rewarded& e) {
@@ -56,7 +59,7 @@ class Checker {
   void check(EventNumber number, const Settled& e) {
     link(number, e.id, e.previous);
     open_.erase(e.id);
-    const bool restored = restored_.erase(e.id) > 0;
+    const bool restored = restored_.erase(e.id) > 0 || dropped(e.previous);
     if (e.reason == SettleReason::lost && !restored) throw broken(number, "decision {} was not lost", e.id);
     ++summary_.settled;
   }
@@ -65,23 +68,32 @@ class Checker {
     training_ = number;
   }
   void check(EventNumber number, const TrainingAdopted& e) {
-    if (e.began != training_ || training_ == 0) throw broken(number, "no training has begun at event {}", e.began);
+    if (!dropped(e.began) && (e.began != training_ || training_ == 0))
+      throw broken(number, "no training has begun at event {}", e.began);
     training_ = 0;
     ++summary_.trainings;
   }
   void check(EventNumber number, const TrainingSkipped& e) {
-    if (e.began != 0 && e.began != training_) throw broken(number, "no training has begun at event {}", e.began);
+    if (e.began != 0 && e.began != training_ && !dropped(e.began))
+      throw broken(number, "no training has begun at event {}", e.began);
     if (e.began != 0) training_ = 0;
   }
   void check(EventNumber, const EngineChanged&) { training_ = 0; }
   void link(EventNumber number, DecisionId id, EventNumber previous) {
     const auto found = open_.find(id);
+    if (found == open_.end() && dropped(previous)) {
+      open_[id] = number;
+      return;
+    }
     if (found == open_.end()) throw broken(number, "decision {} has settled before, or was never made", id);
     if (found->second != previous) throw broken(number, "follows {}, not {}", found->second, previous);
     found->second = number;
   }
 
+  bool dropped(EventNumber number) const { return number > 0 && number < summary_.oldest; }
+
   LogSummary summary_;
+  EventNumber recorded_ = 0;  // events before were dropped, as the log says
   Microseconds elapsed_ = 0;
   DecisionId reserved_ = 0;
   EventNumber training_ = 0;  // began there and has not ended
@@ -96,8 +108,9 @@ class Checker {
 void for_each_event(const Store& store, const std::function<void(EventNumber, const GroupTime&, const Event&)>& see) {
   const EventNumber last = store.last();
   for (EventNumber number = 1; number <= last;) {
-    const auto group = store.group_holding(number);
-    if (!group || group->first() != number) throw broken(number, "is missing");
+    const auto group = store.group_from(number);
+    if (!group || (group->first() != number && group->first() != store.oldest())) throw broken(number, "is missing");
+    number = group->first();
     for (; number <= group->last(); ++number) see(number, group->time(), group->event(number));
   }
 }

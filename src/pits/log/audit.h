@@ -7,7 +7,8 @@
 
 namespace pits {
 
-// Calls see(number, time, event) for every event, in order.
+// Calls see(number, time, event) for every event, in order; where old ones were dropped, for what sums them up and then
+// for the others.
 void for_each_event(const Store& store, const std::function<void(EventNumber, const GroupTime&, const Event&)>& see);
 
 struct LogSummary {
@@ -15,6 +16,7 @@ struct LogSummary {
   std::uint64_t decisions = 0, rewards = 0, settled = 0, waiting = 0, trainings = 0;
   std::uint64_t restored = 0;  // of the decisions: their record was lost and came back
   std::uint64_t unlogged = 0;  // decisions that are not there: the sum of the gaps
+  EventNumber oldest = 0;      // events before it were dropped, and are not among those counted; 0: none
 };
 // Throws where events are missing or damaged, or contradict each other: an id given twice or never reserved, a decision
 // that settles twice, a chain that is broken.

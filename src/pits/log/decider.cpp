@@ -1,5 +1,7 @@
 #include "pits/log/decider.h"
 
+#include "pits/log/live_config.h"
+
 namespace pits {
 
 Decider::Decider(Created created, ServingPolicy policy, EventNumber number, NextId next_id)
@@ -32,6 +34,7 @@ Decided Decider::decided(ContextView x, const ActionSet& actions, DecisionId id,
   Decided made;
   made.id = id;
   made.model = by.number;
+  made.engine = by.engine;
   made.x.assign(x.begin(), x.end());
   made.allowed.assign(actions.allowed.begin(), actions.allowed.end());
   made.features.assign(actions.features.data(), actions.features.data() + actions.features.size());
@@ -59,7 +62,7 @@ double Decider::probabilities(ContextView x, const ActionSet& actions, DecisionI
 
 // What is replaced is written over next time: copies of agents are large, and memory that comes and goes slows every
 // thread down.
-void Decider::publish(const ServingPolicy& policy, EventNumber number) {
+void Decider::publish(const ServingPolicy& policy, EventNumber number, const std::string& learned_by) {
   const std::scoped_lock lock(publishing_);
   if (number < model()) return;
   std::unique_ptr<Published> next = std::move(spare_);
@@ -69,6 +72,8 @@ void Decider::publish(const ServingPolicy& policy, EventNumber number) {
   } else {
     next = std::make_unique<Published>(Published{policy.copy(), number});
   }
+  const std::string here = engine_name();
+  next->engine = learned_by.empty() || learned_by == here ? "" : here;
   spare_ = published_.publish(std::move(next));
 }
 

@@ -33,7 +33,8 @@ class Decider {
   double probabilities(ContextView x, const ActionSet& actions, DecisionId id, std::span<float> p) const;
 
   // A copy of a policy that has learned events 1..number. One that has learned less than the last one is ignored.
-  void publish(const ServingPolicy& policy, EventNumber number);
+  // `engine`: that learned it, where it may be another's than this process has.
+  void publish(const ServingPolicy& policy, EventNumber number, const std::string& engine = {});
   // Before a policy that knows them.
   void publish_names(const std::vector<std::string>& all);
 
@@ -51,6 +52,7 @@ class Decider {
   struct Published {
     ServingPolicy policy;
     EventNumber number;
+    std::string engine{};  // of this process, where another one has learned the policy
   };
   struct ActionNames {
     std::vector<std::string> all;

@@ -53,8 +53,9 @@ template <class GoOn, class See>
 EventNumber for_each_of(const Store& store, EventNumber first, EventNumber last, std::initializer_list<int> tags,
                         const GoOn& go_on, const See& see) {
   while (first <= last) {
-    const auto group = store.group_holding(first);
+    const auto group = store.group_from(first);
     if (!group || !go_on(*group)) break;
+    first = std::max(first, group->first());
     for (; first <= std::min(last, group->last()); ++first) {
       if (std::ranges::find(tags, group->tag(first)) != tags.end()) see(first, *group);
     }
@@ -64,25 +65,28 @@ EventNumber for_each_of(const Store& store, EventNumber first, EventNumber last,
 
 // The event that made the decision, given its last one.
 EventNumber decision_of(const Store& store, EventNumber latest) {
-  const std::vector<Event> events = chain(store, latest);
-  return std::visit(
-      [](const auto& second) -> EventNumber {
-        if constexpr (requires { second.previous; }) return second.previous;
-        return 0;
-      },
-      events.at(1));
+  EventNumber first = 0;
+  for (const Event& event : chain(store, latest)) {
+    std::visit(
+        [&](const auto& e) {
+          if constexpr (requires { e.previous; }) first = first == 0 ? e.previous : first;
+        },
+        event);
+  }
+  return first;
 }
 
 // Settlements since the last look of decisions that were old already.
 void add_late(const Store& store, const RetentionLook& look, const RetentionMarks& marks,
               std::vector<EventNumber>& found) {
   if (marks.decided == 0) return;
+  const EventNumber dropped = store.oldest();
   const auto always = [](const GroupReader&) { return true; };
   for_each_of(store, marks.settled + 1, look.base, {Settled::tag}, always,
               [&](EventNumber number, const GroupReader& group) {
                 if (std::get<Settled>(group.event(number)).id > marks.newest) return;
                 const EventNumber decided = decision_of(store, number);
-                if (decided <= marks.decided) found.push_back(decided);
+                if (decided <= marks.decided && decided >= dropped) found.push_back(decided);
               });
 }
 
@@ -137,13 +141,11 @@ std::uint64_t erase_contexts(Store& store, const std::string& reason,
 
 void erase_decisions(Store& store, const std::string& reason, const std::vector<EventNumber>& decisions,
                      const RecordErased& record) {
-  auto base = newest_snapshot(store, store.last());
-  if (!base) throw bad_input("a snapshot must be kept before contexts are erased");
+  if (store.snapshots().empty()) throw bad_input("a snapshot must be kept before contexts are erased");
   if (decisions.empty()) return;
-  base->base = true;
-  store.keep(*base);
+  const EventNumber base = keep_base(store);
   // Recorded first: a replay never starts before the base from now on.
-  const Erased event{.base = base->number, .decisions = decisions.size(), .reason = reason};
+  const Erased event{.base = base, .decisions = decisions.size(), .reason = reason};
   if (record) {
     record(event);
   } else {
@@ -158,8 +160,20 @@ void erase_decisions(Store& store, const std::string& reason, const std::vector<
     blank(store, group, {next, end});
     next = end;
   }
+  drop_snapshots_before(store, base);
+}
+
+EventNumber keep_base(Store& store) {
+  auto newest = newest_snapshot(store, store.last());
+  if (!newest) throw bad_input("the store has no snapshot");
+  newest->base = true;
+  store.keep(*newest);
+  return newest->number;
+}
+
+void drop_snapshots_before(Store& store, EventNumber base) {
   for (const Snapshot& snapshot : store.snapshots()) {
-    if (snapshot.number < base->number) store.drop_snapshot(snapshot.number);
+    if (snapshot.number < base) store.drop_snapshot(snapshot.number);
   }
 }
 

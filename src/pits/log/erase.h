@@ -20,6 +20,10 @@ std::uint64_t erase_contexts(Store& store, const std::string& reason,
 void erase_decisions(Store& store, const std::string& reason, const std::vector<EventNumber>& decisions,
                      const RecordErased& record = {});
 
+// The newest snapshot, which replays start from from now on; and older ones go.
+EventNumber keep_base(Store& store);
+void drop_snapshots_before(Store& store, EventNumber base);
+
 // How far retention has looked at a log, so that it reads no event again.
 struct RetentionMarks {
   EventNumber decided = 0;  // decisions up to here were old, and those that had settled are blanked

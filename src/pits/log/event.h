@@ -19,7 +19,8 @@ using Microseconds = std::int64_t;
 using TextFields = std::vector<std::pair<std::string, std::string>>;  // a config: names and values
 
 // An event lists its fields once, by name, for its binary form and for JSON. `tag` and `version` stand before the
-// binary form; they are never given another meaning. A changed list of fields gets a new version.
+// binary form; they are never given another meaning. A changed list of fields gets a new version. Fields that version 2
+// has added are a list of their own, visit_added(): an event that says nothing in them is written in version 1.
 struct Created {
   static constexpr std::uint8_t tag = 1, version = 1;
   static constexpr std::string_view name = "created";
@@ -50,7 +51,7 @@ struct IdsReserved {
 };
 
 struct Decided {
-  static constexpr std::uint8_t tag = 3, version = 1;
+  static constexpr std::uint8_t tag = 3, version = 2;
   static constexpr std::string_view name = "decided";
   DecisionId id = 0;
   std::string key;                    // the caller's own name of the decision; may be empty
@@ -64,7 +65,13 @@ struct Decided {
   std::vector<float> x;               // (d) the encoded context; empty: erased
   std::vector<float> features;        // (K·f) of each of them, row by row, where the decision came with them
   std::string context;                // the named context as it came, JSON; may be empty
+  std::string engine{};               // of the server that decided, where it was not that of its model; else empty
 
+  bool has_added() const { return !engine.empty(); }
+  template <class Visit>
+  void visit_added(Visit&& v) {
+    v("engine", engine);
+  }
   template <class Visit>
   void visit(Visit&& v) {
     v("id", id), v("key", key), v("model", model), v("action", action), v("active", active), v("floor", floor);
@@ -167,14 +174,21 @@ struct EngineChanged {
   }
 };
 
-// Contexts of some decisions were blanked. A replay starts at `base` or later: a snapshot that is kept for it.
+// Contexts of some decisions were blanked, or old events dropped. A replay starts at `base` or later: a snapshot that
+// is kept for it.
 struct Erased {
-  static constexpr std::uint8_t tag = 11, version = 1;
+  static constexpr std::uint8_t tag = 11, version = 2;
   static constexpr std::string_view name = "erased";
   EventNumber base = 0;
   std::uint64_t decisions = 0;  // how many
   std::string reason;
+  EventNumber dropped = 0;  // the events before this one, but for the first group, which sums them up; 0: none
 
+  bool has_added() const { return dropped > 0; }
+  template <class Visit>
+  void visit_added(Visit&& v) {
+    v("dropped", dropped);
+  }
   template <class Visit>
   void visit(Visit&& v) {
     v("base", base), v("decisions", decisions), v("reason", reason);

@@ -61,6 +61,11 @@ Event read_event(const Json& json, const std::string& name) {
     if (name != Kind::name) return read_event<i + 1>(json, name);
     Kind event;
     event.visit(FromJson{json});
+    if constexpr (Kind::version > 1) {
+      event.visit_added([&](std::string_view field, auto& value) {
+        if (json.contains(std::string(field))) FromJson{json}(field, value);
+      });
+    }
     return event;
   } else {
     throw bad_input("there is no event '{}'", name);
@@ -78,6 +83,9 @@ std::string to_json(const TimedEvent& event) {
       [&](auto fields) {
         json["event"] = fields.name;
         fields.visit(ToJson{json});
+        if constexpr (decltype(fields)::version > 1) {
+          if (fields.has_added()) fields.visit_added(ToJson{json});
+        }
       },
       event.event);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -103,7 +111,10 @@ LogImport::LogImport(Store& store) : store_(store) {
 
 void LogImport::add(const TimedEvent& event) {
   const EventNumber expected = last_ + group_.count() + 1;
-  if (event.number != expected) throw bad_input("event {} must follow, not {}", expected, event.number);
+  if (event.number != expected) {
+    throw bad_input("event {} must follow, not {}; a log whose old events were dropped cannot be imported", expected,
+                    event.number);
+  }
   if (expected == 1 && !std::holds_alternative<Created>(event.event)) throw bad_input("event 1 must be 'created'");
   const bool same_group = event.time.utc == time_.utc && event.time.elapsed == time_.elapsed;
   if (group_.count() > 0 && !same_group) commit();

@@ -29,12 +29,17 @@ T read_at(std::string_view bytes, std::size_t position) {
 
 template <class Kind>
 Event read_fields(std::uint8_t version, std::string fields) {
-  if (version != Kind::version) {
-    throw bad_input("a '{}' event has version {}; this pits reads version {}", Kind::name, version, Kind::version);
+  if (version == 0 || version > Kind::version) {
+    throw bad_input("a '{}' event has version {}; this pits reads version {}{}", Kind::name, version,
+                    Kind::version > 1 ? "1 to " : "", Kind::version);
   }
   Kind event;
   Archive archive(std::move(fields));
-  event.visit([&](std::string_view, auto& field) { archive(field); });
+  const auto read = [&](std::string_view, auto& field) { archive(field); };
+  event.visit(read);
+  if constexpr (Kind::version > 1) {
+    if (version > 1) event.visit_added(read);
+  }
   archive.finish();
   return event;
 }

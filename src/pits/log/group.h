@@ -15,8 +15,15 @@ class GroupWriter {
  public:
   template <class Kind>
   void add(const Kind& event) {
-    const std::size_t start = begin(Kind::tag, Kind::version);
-    const_cast<Kind&>(event).visit([&](std::string_view, auto& field) { events_(field); });  // writing changes nothing
+    std::uint8_t version = Kind::version;
+    if constexpr (Kind::version > 1) version = event.has_added() ? Kind::version : 1;
+    const std::size_t start = begin(Kind::tag, version);
+    auto& fields = const_cast<Kind&>(event);  // writing changes nothing
+    const auto write = [&](std::string_view, auto& field) { events_(field); };
+    fields.visit(write);
+    if constexpr (Kind::version > 1) {
+      if (version > 1) fields.visit_added(write);
+    }
     end(start);
   }
   std::uint32_t count() const { return count_; }

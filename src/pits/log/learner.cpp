@@ -181,6 +181,10 @@ Learner recovered(Store& store, std::string& problem) {
   if (!problem.empty()) problem += fmt::format("; learned again from event {} on", learner->number() + 1);
   try {
     learner->follow(last);
+    if (learner->number() < last) {
+      throw bad_input("event {} is missing: older events were dropped, and with them what a replay needs",
+                      learner->number() + 1);
+    }
   } catch (const Error& e) {
     if (problem.empty()) throw;
     throw Error(e.kind(), fmt::format("{}: {}", problem, e.what()));

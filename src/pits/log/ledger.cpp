@@ -149,7 +149,8 @@ bool Ledger::settle_expired(std::size_t most) {
   const Microseconds window = this->window();
   if (window == 0) return false;
   for (std::size_t settled = 0; settled < most;) {
-    if (!expiring_ || expiring_->last() <= expired_to_) expiring_ = store_.group_holding(expired_to_ + 1);
+    if (!expiring_ || expiring_->last() <= expired_to_) expiring_ = store_.group_from(expired_to_ + 1);
+    if (expiring_) expired_to_ = std::max(expired_to_, expiring_->first() - 1);
     if (!expiring_ || time_.elapsed - expiring_->time().elapsed < window) return false;
     const EventNumber next = expired_to_ + 1;
     if (const std::uint8_t tag = expiring_->tag(next); tag == Decided::tag || tag == Restored::tag) {
@@ -238,16 +239,17 @@ void Ledger::commit() {
   try {
     if (group_.count() > 0 || !taken_.empty()) {
       const EventNumber last = last_ + group_.count();
-      const EventNumber old = last - std::min(last, limits_.recovery_events);
+      const EventNumber old = std::max(last - std::min(last, limits_.recovery_events), forgotten_to_);
       Commit commit{.first = last_ + 1,
                     .group = group_.count() > 0 ? group_.finish(time_) : std::string(),
                     .pages = index_.due(old),
                     .keys = {keys_.begin(), keys_.end()}};
       commit.taken.swap(taken_);
-      if (!commit.pages.empty()) commit.recovery = recovery_point(last);
+      if (!commit.pages.empty() || forgotten_to_ > 0) commit.recovery = recovery_point(last);
       store_.commit(commit);
       last_ = last;
     }
+    forgotten_to_ = 0;
   } catch (...) {
     abandon_group();
     throw;
@@ -263,6 +265,7 @@ void Ledger::commit() {
 
 void Ledger::abandon_group() {
   index_.undo();
+  forgotten_to_ = 0;
   taken_.clear();
   group_ = {};
   keys_.clear();

@@ -89,6 +89,9 @@ class Ledger {
   // Calls of another server, which the group has made: they leave the database with it.
   void took(TakenCalls calls) { taken_.push_back(std::move(calls)); }
 
+  // Events before this one will be dropped: what the books know of them is kept with the group.
+  void forget_before(EventNumber oldest) { forgotten_to_ = oldest; }
+
   // Where it throws, the group is as if it had never begun.
   void commit();
   void abandon_group();
@@ -167,6 +170,7 @@ class Ledger {
   EventNumber expired_to_ = 0;  // every decision up to this event has settled
   EventNumber expired_before_ = 0;
   LedgerCounts counts_, counts_before_;
+  EventNumber forgotten_to_ = 0;  // by this group
   DecisionId ids_start_ = 0;
   std::optional<GroupReader> expiring_;  // group of event expired_to_ + 1
 

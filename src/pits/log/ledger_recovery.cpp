@@ -94,7 +94,9 @@ void Ledger::forget_tallies() {
 std::optional<Decided> Ledger::find(DecisionId id) {
   const IndexEntry entry = index_.find(id);
   if (entry.standing == Standing::unknown || entry.latest > last_) return std::nullopt;
-  return *decision_in(chain(store_, entry.latest).front());
+  const std::vector<Event> events = chain(store_, entry.latest);
+  const Decided* decided = events.empty() ? nullptr : decision_in(events.front());
+  return decided == nullptr ? std::nullopt : std::optional(*decided);  // it was dropped
 }
 
 // Recovery starts after the oldest change of the index that no page in the store holds. The books are those of now:
@@ -127,8 +129,8 @@ EventNumber Ledger::read_recovery_point() {
 void Ledger::recover() {
   const EventNumber from = read_recovery_point();
   GroupTime newest;
-  for (last_ = from; const auto group = store_.group_holding(last_ + 1);) {
-    for (EventNumber n = last_ + 1; n <= group->last(); ++n) apply(n, group->event(n));
+  for (last_ = from; const auto group = store_.group_from(last_ + 1);) {
+    for (EventNumber n = std::max(last_ + 1, group->first()); n <= group->last(); ++n) apply(n, group->event(n));
     newest = group->time();
     last_ = group->last();
     write_pages();

@@ -71,8 +71,11 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
                                          [this](bool wait) { return next_id(wait); });
   }
   writer_ = std::make_unique<LogWriter>(*store_, clock, limits, [this](EventNumber number) { committed(number); });
-  writer_->call([this](Ledger& ledger) { return decider_->publish_names(ledger.actions()), 0; });
-  decider_->publish(learner_.bandit().policy(), learner_.number());
+  const std::string engine = writer_->call([this](Ledger& ledger) {
+    decider_->publish_names(ledger.actions());
+    return ledger.engine();
+  });
+  decider_->publish(learner_.bandit().policy(), learner_.number(), engine);
   record_engine();
   if (!shared_.decider) {
     // Ids that may have been given before a crash are not given again.
@@ -94,6 +97,7 @@ LiveBandit::~LiveBandit() {
   } catch (const std::exception&) {  // it starts again where it began, when the log is opened again
   }
   try {
+    if (shared_.model_age > 0 && learner_.number() > version_number_) publish_version();
     if (learner_.training() == nullptr && learner_.number() > snapshot_number_) keep_snapshot(false);
   } catch (const std::exception&) {  // the events are durable
   }

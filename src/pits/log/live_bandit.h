@@ -38,9 +38,9 @@ Created created_by(const LiveSetup& setup);
 // the snapshots.
 struct SharedServing {
   std::shared_ptr<Decider> decider{};  // of this server, with ids of its own; none: not shared
-  Microseconds model_age = 0;          // a snapshot is kept when the last one is that old
+  Microseconds model_age = 0;          // a version of the policy is published when the last one is that old
 };
-// What a snapshot's `books` hold: followers need it besides the policy.
+// What a version's `books` hold: followers need it besides the policy.
 struct SharedBooks {
   std::vector<std::string> actions;
   TextFields config;
@@ -141,8 +141,12 @@ class LiveBandit : public LiveCalls {
   EventNumber record(const Kind& event);
   void keep_snapshot_if_due();
   void keep_snapshot(bool base);
+  void publish_version_if_due();
+  void publish_version();
   void erase_if_due();
   void erase_old(Microseconds retention);
+  void drop_old(Microseconds retention);
+  std::vector<IndexEntry> standings(const std::vector<DecisionId>& ids);
   void report(const std::string& problem);
 
   std::unique_ptr<Store> store_;
@@ -169,6 +173,9 @@ class LiveBandit : public LiveCalls {
   // By the system's steady clock: snapshots take at most a twentieth of the time, however large they are.
   Microseconds snapshot_at_ = 0, snapshot_cost_ = 0;
   EventNumber snapshot_number_ = 0;
+  // The same of versions for the servers of a fleet, which take at most a fifth.
+  Microseconds version_at_ = 0, version_cost_ = 0;
+  EventNumber version_number_ = 0;
   Microseconds looked_at_ = 0;  // UTC, for contexts to be erased
   bool skipping_ = false;       // trainings, because the learner lags; the log says so
   EventNumber asked_ = 0;       // the last event about trainings, which the learner may not have learned yet

@@ -20,6 +20,8 @@ Fields fields(LiveConfig& c) {
       .add("most_rewards", c.most_rewards, "rewards that one decision can have", between(1, 1e6))
       .add("retention", c.retention, "days after which contexts of settled decisions are erased; 0: never",
            between(0, 1e5))
+      .add("event_retention", c.event_retention,
+           "days after which events are dropped that nothing needs any more; 0: never", between(0, 1e5))
       .add("training", c.training, "when networks are trained: beside the rewards, or before the next is learned")
       .add("reward_range", c.reward_range, "LOW,HIGH of a reward; others are refused; empty: all are taken");
 }

@@ -29,6 +29,7 @@ struct LiveConfig {
   bool activation = false;                   // decisions count only once they are activated or rewarded
   int most_rewards = 1000;                   // of one decision; further ones are answered `full`
   double retention = 0.0;                    // days after which contexts of settled decisions are erased; 0: never
+  double event_retention = 0.0;              // days after which events are dropped that nothing needs; 0: never
   TrainingPlace training = TrainingPlace::beside;  // fixed once a log exists
   std::optional<RewardRange> reward_range{};       // rewards outside are refused; none: any are taken
 };

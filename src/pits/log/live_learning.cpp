@@ -3,16 +3,18 @@
 #include <unistd.h>
 
 #include "pits/core/interrupt.h"
+#include "pits/log/drop.h"
 #include "pits/log/live_bandit.h"
 
 namespace pits {
 namespace {
 
-constexpr EventNumber events_at_once = 256;    // learned before decisions know them
-constexpr EventNumber snapshot_events = 1000;  // at least so many between two snapshots
-constexpr Microseconds snapshot_pause = 20;    // times what the last one took
-constexpr Microseconds version_pause = 4;      // the same in a fleet, whose servers wait for it
-constexpr std::size_t kept_snapshots = 2;      // besides the bases
+constexpr EventNumber events_at_once = 256;        // learned before decisions know them
+constexpr EventNumber snapshot_events = 1000;      // at least so many between two snapshots
+constexpr Microseconds snapshot_pause = 20;        // times what the last one took
+constexpr Microseconds version_pause = 4;          // the same of versions, for which a fleet's servers wait
+constexpr Microseconds snapshot_age = 10'000'000;  // of a fleet: whoever takes over reads no more than that again
+constexpr std::size_t kept_snapshots = 2;          // besides the bases
 constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
 constexpr std::chrono::microseconds look_again{60'000'000};  // where nothing happens
 constexpr Microseconds hour = 3'600'000'000;
@@ -40,7 +42,7 @@ void LiveBandit::learn() {
   for (EventNumber until = 0;;) {
     {
       std::unique_lock lock(mutex_);
-      const bool unpublished = shared_.model_age > 0 && learner_.number() > snapshot_number_;
+      const bool unpublished = shared_.model_age > 0 && learner_.number() > version_number_;
       const auto pause = unpublished ? std::chrono::microseconds(shared_.model_age) : look_again;
       to_learner_.wait_for(lock, pause, [&] { return stopping_ || look_ || committed_ > learned_to_; });
       if (stopping_) return;
@@ -54,6 +56,7 @@ void LiveBandit::learn() {
       }
       report(learner_.refusal());
       if (learner_.number() > learned_to_) publish();
+      publish_version_if_due();
       next_training();
     } catch (const std::exception& e) {  // of the store: tried again
       report(e.what());
@@ -150,27 +153,38 @@ void LiveBandit::report(const std::string& problem) {
 }
 
 void LiveBandit::keep_snapshot_if_due() {
-  const Microseconds pause = (shared_.model_age > 0 ? version_pause : snapshot_pause) * snapshot_cost_;
-  const bool paused = system_clock().steady() - snapshot_at_ >= pause;
+  const Microseconds age = system_clock().steady() - snapshot_at_;
   const EventNumber events = learner_.number() - snapshot_number_;
-  const bool old = shared_.model_age > 0 && events > 0 && system_clock().steady() - snapshot_at_ >= shared_.model_age;
-  if ((events >= snapshot_events || old) && paused) keep_snapshot(false);
+  const bool old = shared_.model_age > 0 && events > 0 && age >= snapshot_age;
+  if ((events >= snapshot_events || old) && age >= snapshot_pause * snapshot_cost_) keep_snapshot(false);
+}
+
+void LiveBandit::publish_version_if_due() {
+  const Microseconds pause = std::max(shared_.model_age, version_pause * version_cost_);
+  const bool due = shared_.model_age > 0 && learner_.number() > version_number_;
+  if (due && system_clock().steady() - version_at_ >= pause) publish_version();
+}
+
+// Also while a training is under way: what is being trained decides nothing yet.
+void LiveBandit::publish_version() {
+  const Microseconds start = system_clock().steady();
+  SharedBooks shared = writer_->call(
+      [](Ledger& ledger) { return SharedBooks{.actions = ledger.actions(), .config = as_text(ledger.config())}; });
+  Archive books;
+  books(shared);
+  store_->publish({.number = learner_.number(),
+                   .engine = engine_name(),
+                   .policy = learner_.bandit().saved_policy(),
+                   .books = books.bytes()});
+  version_number_ = learner_.number();
+  version_at_ = system_clock().steady();
+  version_cost_ = version_at_ - start;
 }
 
 // Older snapshots are dropped, but for some and for the bases.
 void LiveBandit::keep_snapshot(bool base) {
   const Microseconds start = system_clock().steady();
-  Archive books;
-  if (shared_.decider) {
-    SharedBooks shared = writer_->call(
-        [](Ledger& ledger) { return SharedBooks{.actions = ledger.actions(), .config = as_text(ledger.config())}; });
-    books(shared);
-  }
-  store_->keep({.number = learner_.number(),
-                .engine = engine_name(),
-                .base = base,
-                .bytes = learner_.saved(),
-                .books = books.bytes()});
+  store_->keep({.number = learner_.number(), .engine = engine_name(), .base = base, .bytes = learner_.saved()});
   std::vector<EventNumber> others;
   for (const Snapshot& snapshot : store_->snapshots()) {
     if (!snapshot.base) others.push_back(snapshot.number);
@@ -181,19 +195,52 @@ void LiveBandit::keep_snapshot(bool base) {
   snapshot_cost_ = snapshot_at_ - start;
 }
 
-// Contexts older than the retention, about thirty times in its length and at most once an hour. What has been learned
-// is kept first: a replay cannot start earlier from then on.
+// Contexts and events older than their retention, about thirty times in its length and at most once an hour. What has
+// been learned is kept first: a replay cannot start earlier from then on.
 void LiveBandit::erase_if_due() {
   const Microseconds now = clock_.utc();
   if (std::abs(now - looked_at_) < hour) return;
-  const double days = writer_->call([](Ledger& ledger) { return ledger.config().retention; });
-  const auto retention = static_cast<Microseconds>(days * 24.0 * static_cast<double>(hour));
-  if (retention > 0 && std::abs(now - looked_at_) < retention / 30) return;
+  const LiveConfig config = writer_->call([](Ledger& ledger) { return ledger.config(); });
+  const auto length = [](double days) { return static_cast<Microseconds>(days * 24.0 * static_cast<double>(hour)); };
+  const Microseconds contexts = length(config.retention), events = length(config.event_retention);
+  const Microseconds shorter = std::min(contexts > 0 ? contexts : events, events > 0 ? events : contexts);
+  if (std::abs(now - looked_at_) < shorter / 30) return;
   looked_at_ = now;
-  if (retention == 0) return;
+  if (shorter == 0) return;
   const std::vector<Snapshot> kept = store_->snapshots();
   if (kept.empty() || kept.back().number < learner_.number()) keep_snapshot(false);
-  erase_old(retention);
+  if (contexts > 0) erase_old(contexts);
+  if (events > 0) drop_old(events);
+}
+
+std::vector<IndexEntry> LiveBandit::standings(const std::vector<DecisionId>& ids) {
+  return writer_->call([&](Ledger& ledger) {
+    std::vector<IndexEntry> entries;
+    for (const DecisionId id : ids) entries.push_back(ledger.standing(id));
+    return entries;
+  });
+}
+
+// Recorded first, with what the books know of those events: a replay never starts before the base from then on.
+void LiveBandit::drop_old(Microseconds retention) {
+  RetentionLook look{.base = learner_.number()};
+  look.before = writer_->call([&](Ledger& ledger) {
+    return GroupTime{.utc = looked_at_ - retention, .elapsed = ledger.time().elapsed - retention};
+  });
+  for (bool more = true; more;) {
+    const Droppable found =
+        droppable_events(*store_, look, [this](const std::vector<DecisionId>& ids) { return standings(ids); });
+    if (found.oldest == 0) return;
+    const EventNumber base = keep_base(*store_);
+    writer_->call([&](Ledger& ledger) {
+      ledger.forget_before(found.oldest);
+      return ledger.record(
+          Erased{.base = base, .decisions = found.decisions, .reason = "event_retention", .dropped = found.oldest});
+    });
+    store_->drop_events(found.oldest, found.summary, found.keys);
+    drop_snapshots_before(*store_, base);
+    more = found.more;
+  }
 }
 
 void LiveBandit::erase_old(Microseconds retention) {
@@ -202,14 +249,8 @@ void LiveBandit::erase_old(Microseconds retention) {
     look.before = {.utc = looked_at_ - retention, .elapsed = ledger.time().elapsed - retention};
     return ledger.retention_marks();
   });
-  const auto standings = [&](const std::vector<DecisionId>& ids) {
-    return writer_->call([&](Ledger& ledger) {
-      std::vector<IndexEntry> entries;
-      for (const DecisionId id : ids) entries.push_back(ledger.standing(id));
-      return entries;
-    });
-  };
-  erase_decisions(*store_, "retention", overdue_decisions(*store_, look, standings, marks),
+  const auto standing = [this](const std::vector<DecisionId>& ids) { return standings(ids); };
+  erase_decisions(*store_, "retention", overdue_decisions(*store_, look, standing, marks),
                   [&](const Erased& erased) { record(erased); });
   writer_->call([&](Ledger& ledger) { return ledger.retention_marks() = marks, 0; });
 }

@@ -42,6 +42,7 @@ struct SqliteStore::EventWriter {
   Database database;
   Statement insert{database, "INSERT INTO events VALUES(?1, ?2)"};
   Statement update{database, "UPDATE events SET bytes = ?2 WHERE first = ?1"};
+  Statement drop{database, "DELETE FROM events WHERE first > 1 AND first < ?1"};
   Statement page{database, "INSERT OR REPLACE INTO pages VALUES(?1, ?2)"};
   Statement key{database, "INSERT INTO keys VALUES(?1, ?2)"};
   Statement forget{database, "DELETE FROM keys WHERE key = ?1"};
@@ -54,6 +55,7 @@ struct SqliteStore::EventReader {
   std::mutex mutex;
   Database database;
   Statement group{database, "SELECT first, bytes FROM events WHERE first <= ?1 ORDER BY first DESC LIMIT 1"};
+  Statement second{database, "SELECT min(first) FROM events WHERE first > 1"};
   Statement page{database, "SELECT bytes FROM pages WHERE page = ?1"};
   Statement key{database, "SELECT decision FROM keys WHERE key = ?1"};
   Statement recovery{database, "SELECT bytes FROM recovery"};
@@ -148,6 +150,29 @@ void SqliteStore::rewrite(EventNumber first, std::string_view group, const std::
     for (const std::string& key : forgotten_keys) to.forget.bind(std::string_view(key)).run();
   });
   to.database.checkpoint(most_wal_pages);
+}
+
+void SqliteStore::drop_events(EventNumber oldest, std::string_view summary,
+                              const std::vector<std::string>& forgotten_keys) {
+  EventWriter& to = event_writer();
+  const std::scoped_lock lock(to.mutex);
+  to.database.transaction([&] {
+    to.drop.bind(integer(oldest)).run();
+    to.update.bind(std::int64_t{1}, summary).run();
+    for (const std::string& key : forgotten_keys) to.forget.bind(std::string_view(key)).run();
+  });
+  to.database.checkpoint(most_wal_pages);
+}
+
+EventNumber SqliteStore::oldest() const {
+  EventReader& from = *event_reader_;
+  EventNumber second = 0;
+  {
+    const std::scoped_lock lock(from.mutex);
+    for (from.second.bind(); from.second.step();) second = natural(from.second.number(0));
+  }
+  const auto first = group(1);
+  return first && second > first->last() + 1 ? second : 0;
 }
 
 void SqliteStore::keep(const Snapshot& snapshot) { snapshots_to_write().keep(snapshot); }

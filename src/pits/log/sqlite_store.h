@@ -28,6 +28,9 @@ class SqliteStore : public Store {
   Snapshot snapshot(EventNumber number) const override;
   std::string damage() const override { return snapshots_->damage(); }
   void rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten_keys) override;
+  void drop_events(EventNumber oldest, std::string_view summary,
+                   const std::vector<std::string>& forgotten_keys) override;
+  EventNumber oldest() const override;
 
  private:
   struct Lock;

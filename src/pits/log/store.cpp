@@ -16,10 +16,18 @@ std::optional<GroupReader> Store::group_holding(EventNumber number) const {
   return found;
 }
 
+std::optional<GroupReader> Store::group_from(EventNumber number) const {
+  auto found = group_holding(number);
+  if (found) return found;
+  const EventNumber kept = oldest();
+  return kept > number ? group_holding(kept) : std::nullopt;
+}
+
 std::vector<Event> chain(const Store& store, EventNumber latest) {
   std::vector<Event> events;
   for (EventNumber number = latest; number != 0;) {
     const auto group = store.group_holding(number);
+    if (!group && number < store.oldest()) break;
     if (!group) throw bad_input("the log is damaged: event {} is missing", number);
     events.push_back(group->event(number));
     const auto previous = [number](const auto& event) -> EventNumber {

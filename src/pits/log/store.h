@@ -17,7 +17,14 @@ struct Snapshot {
   std::string engine{};  // that computed it
   bool base = false;     // never dropped: the events before it cannot give it again
   std::string bytes{};
-  std::string books{};  // what servers besides the learner need to know (live_bandit.h); of a fleet only
+};
+
+// What servers besides the learner decide by, after events 1..number; of a fleet only.
+struct PolicyVersion {
+  EventNumber number = 0;
+  std::string engine{};  // that learned it
+  std::string policy{};  // Bandit::saved_policy()
+  std::string books{};   // what else they need to know (live_bandit.h)
 };
 
 // Calls that another server has left in the database, and their answers.
@@ -60,15 +67,27 @@ class Store {
   virtual Snapshot snapshot(EventNumber number) const = 0;
   // Why the snapshots that were there cannot be read, and where they are now; empty: nothing is wrong.
   virtual std::string damage() const { return {}; }
+  // Takes the place of the one before.
+  virtual void publish(const PolicyVersion&) {}
 
   // Replaces the bytes of the group that starts at `first` and forgets the keys; for erasing contexts.
   virtual void rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten_keys) = 0;
 
-  EventNumber last() const;                                            // number of the last event; 0: none
-  std::optional<GroupReader> group_holding(EventNumber number) const;  // none beyond the last event
+  // Drops the groups before `oldest`, which starts one, but for the first, whose bytes are replaced by a summary of
+  // them; and forgets the keys.
+  virtual void drop_events(EventNumber oldest, std::string_view summary,
+                           const std::vector<std::string>& forgotten_keys) = 0;
+  // The first event after those that were dropped; 0: none were.
+  virtual EventNumber oldest() const = 0;
+
+  EventNumber last() const;  // number of the last event; 0: none
+  // None beyond the last event, and where the event was dropped.
+  std::optional<GroupReader> group_holding(EventNumber number) const;
+  // The same, or the first one that is kept after a dropped event.
+  std::optional<GroupReader> group_from(EventNumber number) const;
 };
 
-// The events of a decision in order, the first a Decided, given its latest one.
+// The events of a decision in order, the first a Decided, given its latest one. Those that were dropped are left out.
 std::vector<Event> chain(const Store& store, EventNumber latest);
 
 }  // namespace pits

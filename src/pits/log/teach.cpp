@@ -177,7 +177,7 @@ Teaching teach(Store& to, const Store& from, const TeachSetup& setup) {
   Teacher teacher(to, created, translate);
   const EventNumber last = from.last();
   for (EventNumber number = 1; number <= last;) {
-    const GroupReader group = from.group_holding(number).value();
+    const GroupReader group = from.group_from(number).value();
     teacher.take(group);
     number = group.last() + 1;
   }

@@ -22,6 +22,14 @@ struct Contents {
   std::vector<Period> periods;
   EventNumber base = 0;            // a replay starts here or later
   std::uint64_t out_of_reach = 0;  // erased, restored, or of another bandit
+  std::uint64_t other_engine = 0;  // decided by a server that was not of its model's engine
+
+  // The one that the model is of. A decision may be written after an engine has changed.
+  Period& of(EventNumber model) {
+    auto period = periods.rbegin();
+    while (period + 1 != periods.rend() && period->start > model) ++period;
+    return *period;
+  }
 };
 
 Contents read_contents(const Store& store) {
@@ -39,10 +47,13 @@ Contents read_contents(const Store& store) {
       }
     }
     if (const auto* decided = std::get_if<Decided>(&event)) {
+      Period& period = all.of(decided->model);
       if (was_erased(*decided, log.context_size, log.actions.empty())) {
         ++all.out_of_reach;
+      } else if (!decided->engine.empty() && decided->engine != period.engine) {
+        ++all.other_engine;
       } else {
-        all.periods.back().decisions.emplace_back(decided->model, number);
+        period.decisions.emplace_back(decided->model, number);
       }
     }
   });
@@ -98,6 +109,7 @@ Verification verify_log(const Store& store) {
   Contents contents = read_contents(store);
   Verification found;
   found.out_of_reach = contents.out_of_reach;
+  found.other_engine = contents.other_engine;
   for (std::size_t i = 0; i < contents.periods.size(); ++i) {
     Period& period = contents.periods[i];
     const EventNumber end = i + 1 < contents.periods.size() ? contents.periods[i + 1].start : store.last() + 1;

@@ -70,7 +70,12 @@ class BayesLinear {
   double misfit() const { return b_ - prior_.b0; }     // ½(yᵀy − meanᵀ precision mean)
 
   void state(Archive& archive) {
-    archive.version("BayesLinear", 1)(prior_precision_, precision_, lower_, moment_, mean_, a_, b_, updates_);
+    archive.version("BayesLinear", 1);
+    if (archive.policy()) {
+      archive(lower_, mean_, a_, b_);
+    } else {
+      archive(prior_precision_, precision_, lower_, moment_, mean_, a_, b_, updates_);
+    }
   }
 
  private:

@@ -263,6 +263,7 @@ void FeatureRegressions::add_actions(std::size_t n, const Address& address) {
 
 void FeatureRegressions::state(Archive& archive) {
   archive.version("FeatureRegressions", 1)(groups_, mean_, draws_, n_, misfit_);
+  if (archive.policy()) return;  // draws are held
   for (std::size_t a = 0; a < actions(); ++a) {
     bool known = covariance_[a]->size() > 0;
     archive(known);

@@ -192,8 +192,9 @@ void History::keep_last(std::size_t n) {
   *this = std::move(kept);
 }
 
-// Observation by observation, whatever the chunks look like.
+// Observation by observation, whatever the chunks look like. No decision looks at them.
 void History::state(Archive& archive) {
+  if (archive.policy()) return;
   std::uint64_t seen = seen_;
   archive.version("History", 1)(seen, forgotten_);
   const std::uint64_t kept = capacity_ == 0 ? seen : std::min<std::uint64_t>(seen, capacity_);

@@ -261,8 +261,10 @@ void LastLayers::add_actions(const Posterior& posterior, std::size_t n) {
 }
 
 void LastLayers::state(Archive& archive) {
-  archive.version("LastLayers", 1)(regressions_, groups_, draws_, sampled_.mean, sampled_.deviation, sampled_.draw_sd,
-                                   sampled_.low, sampled_.high, fits_);
+  archive.version("LastLayers", 1);
+  if (!archive.policy() || !held()) archive(regressions_);
+  if (!archive.policy()) archive(groups_, draws_);
+  archive(sampled_.mean, sampled_.deviation, sampled_.draw_sd, sampled_.low, sampled_.high, fits_);
 }
 
 }  // namespace pits

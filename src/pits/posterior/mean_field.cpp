@@ -78,7 +78,9 @@ void MeanField::set_parameters(std::span<const float> theta) {
 }
 
 void MeanField::state(Archive& archive) {
-  archive.version("MeanField", 1)(history_, optimizer_, theta_);
+  archive.version("MeanField", 1)(history_);
+  if (!archive.policy()) archive(optimizer_);
+  archive(theta_);
   if (!archive.reading()) return;
   check_saved_parameters(theta_.flat());
   update_variance();

@@ -287,13 +287,16 @@ double Posterior::noise_sd(std::size_t particle, std::size_t action) const {
 }
 
 void Posterior::state(Archive& archive) {
-  archive.version("Posterior", 1)(history_, standardiser_, mover_, theta_, anchors_, trained_at_);
+  archive.version("Posterior", 1);
+  if (archive.policy()) {
+    archive(standardiser_, theta_);
+  } else {
+    archive(history_, standardiser_, mover_, theta_, anchors_, trained_at_);
+  }
   if (archive.reading()) check_saved_parameters(theta_.flat());
   if (last_layers_) archive(*last_layers_);
   if (mixture_) archive(*mixture_, units_at_);
-  if (forgetting_) {
-    archive(*forgetting_);
-  }
+  if (forgetting_ && !archive.policy()) archive(*forgetting_);
 }
 
 }  // namespace pits

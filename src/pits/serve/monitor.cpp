@@ -48,9 +48,10 @@ EventNumber Monitor::number() const {
 void Monitor::follow(EventNumber until, std::size_t most_events) {
   const EventNumber end = std::min<EventNumber>(until, number_ + most_events);
   while (number_ < end) {
-    const auto group = store_.group_holding(number_ + 1);
+    const auto group = store_.group_from(number_ + 1);
     if (!group) break;
     const std::scoped_lock lock(mutex_);
+    number_ = std::max(number_, group->first() - 1);
     time_ = group->time();
     for (const EventNumber last = std::min(end, group->last()); number_ < last; ++number_) {
       see(number_ + 1, group->event(number_ + 1));

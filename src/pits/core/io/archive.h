@@ -9,6 +9,9 @@
 //
 // Reading fills an object that was made as the written one was: a vector or matrix that has a size already keeps it,
 // and bytes that do not fit are an Error. Types of other rooms come with a function state(Archive&, Type&) beside them.
+//
+// An archive of a policy holds what decisions need and nothing of what only learning does: a class whose list differs
+// asks policy().
 #pragma once
 
 #include <array>
@@ -35,6 +38,8 @@ class Archive {
   explicit Archive(std::string bytes) : bytes_(std::move(bytes)), reading_(true) {}  // reads
 
   bool reading() const { return reading_; }
+  bool policy() const { return policy_; }
+  void set_policy() { policy_ = true; }
   const std::string& bytes() const { return bytes_; }
 
   template <class... Fields>
@@ -89,6 +94,7 @@ class Archive {
   std::vector<std::pair<std::string, std::uint32_t>> versions_;  // of the classes in the bytes
   bool has_table_ = false;                                       // of them, in the bytes
   bool reading_ = false;
+  bool policy_ = false;
 };
 
 // Throws where a field has a shape already and the saved one is another.

@@ -44,6 +44,9 @@ class EventRounds {
     }
   }
 
+  // Events before this one, but for those that were seen, were dropped.
+  void skip_to(EventNumber oldest) { oldest_ = oldest; }
+
   LoggedData finish(const std::string& file) {
     if (!made_) throw bad_input("'{}' has no events", file);
     for (Waiting& one : decisions_) hand_on(one, file);
@@ -90,6 +93,7 @@ class EventRounds {
 
   void settle(const Settled& settled, const Place& place) {
     const auto found = places_.find(settled.id);
+    if (found == places_.end() && settled.previous < oldest_) return;  // the decision was dropped
     if (found == places_.end()) throw place.wrong("decision {} settles, but was not made before", settled.id);
     Waiting& one = decisions_[found->second];
     if (one.settled) throw place.wrong("decision {} settles twice", settled.id);
@@ -155,6 +159,7 @@ class EventRounds {
   LogBuilder builder_;
   const LogOptions& options_;
   bool made_ = false;
+  EventNumber oldest_ = 0;
   LiveConfig config_;
   std::uint64_t context_size_ = 0;
   std::vector<std::uint8_t> retired_;
@@ -164,29 +169,43 @@ class EventRounds {
 
 }  // namespace
 
-// In a store, the "line" of a message is the number of the event.
-LoggedData read_event_log(const std::filesystem::path& path, const LogOptions& options) {
+// The "line" of a message is the number of the event.
+LoggedData read_event_log(const Store& store, const std::string& name, const LogOptions& options) {
   if (!options.actions.empty()) throw bad_input("the names of actions are in the log: leave out the list of actions");
   EventRounds rounds(options);
+  rounds.skip_to(store.oldest());
+  for_each_event(store, [&](EventNumber number, const GroupTime&, const Event& event) {
+    rounds.see(event, {.file = name, .line = number});
+  });
+  return rounds.finish(name);
+}
+
+// Exported lines have one gap, where old events were dropped: the log says so.
+LoggedData read_event_log(const std::filesystem::path& path, const LogOptions& options) {
   const std::string file = path.string();
-  if (std::filesystem::is_directory(path)) {
-    const SqliteStore store(path, Access::read);
-    for_each_event(store, [&](EventNumber number, const GroupTime&, const Event& event) {
-      rounds.see(event, {.file = file, .line = number});
-    });
-  } else {
-    EventNumber last = 0;
-    for_each_line(path, [&](std::string_view line, const Place& place) {
-      TimedEvent event;
-      try {
-        event = event_from_json(line);
-      } catch (const Error& e) {
-        throw place.wrong("{}", e.what());
-      }
-      if (event.number != ++last) throw place.wrong("event {} must follow, not {}", last, event.number);
-      rounds.see(event.event, place);
-    });
-  }
+  if (std::filesystem::is_directory(path)) return read_event_log(SqliteStore(path, Access::read), file, options);
+  if (!options.actions.empty()) throw bad_input("the names of actions are in the log: leave out the list of actions");
+  EventRounds rounds(options);
+  EventNumber last = 0, gap = 0, expected = 0, dropped = 0;
+  for_each_line(path, [&](std::string_view line, const Place& place) {
+    TimedEvent event;
+    try {
+      event = event_from_json(line);
+    } catch (const Error& e) {
+      throw place.wrong("{}", e.what());
+    }
+    if (event.number != last + 1 && (gap > 0 || event.number <= last || last == 0)) {
+      throw place.wrong("event {} must follow, not {}", last + 1, event.number);
+    }
+    if (event.number != last + 1) {
+      gap = event.number, expected = last + 1;
+      rounds.skip_to(gap);
+    }
+    last = event.number;
+    if (const auto* erased = std::get_if<Erased>(&event.event)) dropped = std::max(dropped, erased->dropped);
+    rounds.see(event.event, place);
+  });
+  if (gap > dropped) throw bad_input("'{}': event {} must follow, not {}", file, expected, gap);
   return rounds.finish(file);
 }
 

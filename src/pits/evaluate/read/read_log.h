@@ -19,6 +19,8 @@
 
 namespace pits {
 
+class Store;
+
 enum class LogFormat { automatic, events, csv, jsonl, vw, dsjson };
 template <>
 inline constexpr auto enum_names<LogFormat> = std::array{"auto", "events", "csv", "jsonl", "vw", "dsjson"};
@@ -36,6 +38,8 @@ LoggedData read_log(const std::filesystem::path& path, const LogOptions& options
 
 // The formats.
 LoggedData read_event_log(const std::filesystem::path& path, const LogOptions& options);
+// A store that is open, wherever it is; `name` is what errors call it.
+LoggedData read_event_log(const Store& store, const std::string& name, const LogOptions& options);
 LoggedData read_csv_log(const std::filesystem::path& path, const LogOptions& options);
 LoggedData read_jsonl_log(const std::filesystem::path& path, const LogOptions& options);
 LoggedData read_vw_log(const std::filesystem::path& path, const LogOptions& options);
