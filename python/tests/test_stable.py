@@ -1,4 +1,5 @@
 """Within 1.x no public name goes away (docs/versions.md); the command line from Python."""
+import inspect
 import pathlib
 import subprocess
 import sys
@@ -23,6 +24,24 @@ def test_all_names_of_version_one_are_there():
     frozen = set((SOURCE / "tests" / "stable" / "python-names.txt").read_text().split())
     assert len(frozen) > 80
     assert frozen - public_names() == set()
+
+
+def keywords(path):
+    """Names of the arguments of pits.NAME or pits.CLASS.NAME; of a class, those of its constructor."""
+    found = pits
+    for part in path.split(".")[1:]:
+        found = inspect.getattr_static(found, part) if inspect.isclass(found) else getattr(found, part)
+    if isinstance(found, (classmethod, staticmethod)):
+        found = found.__func__
+    return [name for name in inspect.signature(found).parameters if name not in ("self", "cls")]
+
+
+# Lines of "NAME argument ...", in the order of positional arguments.
+def test_all_arguments_of_version_one_are_there():
+    lines = (SOURCE / "tests" / "stable" / "python-arguments.txt").read_text().splitlines()
+    assert len(lines) > 60
+    for name, *frozen in map(str.split, lines):
+        assert [one for one in keywords(name) if one in frozen] == frozen, name
 
 
 def test_the_command_line_from_python():
