@@ -1,7 +1,6 @@
 """pip install --no-build-isolation . builds the extension with CMake in build/pip-TAG and takes the package from there.
 
-PITS_CMAKE_ARGS has further arguments of CMake. The report page is built with npm, unless build/release has one already
-or -DPITS_PAGE=FILE names one. PITS_BUILD_TREE names a tree that is configured already, e.g. build/release.
+PITS_CMAKE_ARGS has further arguments of CMake. PITS_BUILD_TREE names a tree that is configured already, e.g. build/release.
 PITS_BUNDLE=1 takes the libraries along, for a wheel that needs nothing but numpy (scripts/package).
 """
 import os
@@ -22,19 +21,13 @@ def version():
     return re.search(r"project\(pits VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
 
 
-def page_argument():
-    built = SOURCE / "build" / "release" / "web" / "page.html"
-    newest = max(f.stat().st_mtime for f in (SOURCE / "web").rglob("*") if f.is_file())
-    return [f"-DPITS_PAGE={built}"] if built.exists() and built.stat().st_mtime >= newest else []
-
-
 class CMakeBuild(build_ext):
     def build_extension(self, ext):
         configured = os.environ.get("PITS_BUILD_TREE")
         tree = pathlib.Path(configured) if configured else SOURCE / "build" / f"pip-{sys.implementation.cache_tag}"
         if not configured:
             subprocess.run(["cmake", "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                            "-DPITS_TESTS=OFF", f"-DPython3_EXECUTABLE={sys.executable}", *page_argument(),
+                            "-DPITS_TESTS=OFF", f"-DPython3_EXECUTABLE={sys.executable}",
                             *shlex.split(os.environ.get("PITS_CMAKE_ARGS", ""))], check=True)
         subprocess.run(["cmake", "--build", tree, "--target", "pits_python_package", "--parallel",
                         os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))], check=True)

@@ -1,45 +1,45 @@
-# The pages of web/ are built with npm and taken into the binary: page.html, the template of reports, and service.html,
-# the page of the service. Pages that are already built (by another preset, or by a package) can be given with
-# -DPITS_PAGE=FOLDER/page.html, with service.html beside it.
-set(PITS_PAGE "" CACHE FILEPATH "A built page.html, with service.html beside it; empty builds both from web/ with npm")
-if(NOT PITS_PAGE)
-  find_program(NPM npm)
-  find_program(NODE NAMES node nodejs)
-  if(NOT NPM OR NOT NODE)
-    message(FATAL_ERROR "The pages need node and npm (Debian: nodejs npm), or -DPITS_PAGE=FILE of a built page.html")
-  endif()
-  set(page ${PROJECT_BINARY_DIR}/web/page.html)
-  set(service_page ${PROJECT_BINARY_DIR}/web/service.html)
-  file(GLOB web_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/*.json ${PROJECT_SOURCE_DIR}/web/*.mjs)
-  file(GLOB_RECURSE web_folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/src/* ${PROJECT_SOURCE_DIR}/web/test/*
-    ${PROJECT_SOURCE_DIR}/web/examples/*)
-  list(APPEND web_sources ${web_folders})
-  set(web_copy ${PROJECT_BINARY_DIR}/web/package)
-  add_custom_command(OUTPUT ${web_copy}/node_modules/.package-lock.json
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${web_copy}
-    COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/web/package.json ${PROJECT_SOURCE_DIR}/web/package-lock.json
-      ${web_copy}
-    COMMAND ${CMAKE_COMMAND} -E chdir ${web_copy} ${NPM} ci --no-audit --no-fund --loglevel=error
-    DEPENDS ${PROJECT_SOURCE_DIR}/web/package.json ${PROJECT_SOURCE_DIR}/web/package-lock.json
-    COMMENT "Fetching the plotting library (npm)")
-  add_custom_command(OUTPUT ${page} ${service_page}
-    COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/web/src ${web_copy}/src
-    COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/web/test ${web_copy}/test
-    COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/web/examples ${web_copy}/examples
-    COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/web/build.mjs ${PROJECT_SOURCE_DIR}/web/licences.mjs
-      ${web_copy}
-    COMMAND ${NODE} ${web_copy}/build.mjs ${PROJECT_BINARY_DIR}/web
-    DEPENDS ${web_sources} ${web_copy}/node_modules/.package-lock.json
-    COMMENT "Bundling the pages")
-  add_custom_target(pits_page DEPENDS ${page} ${service_page})
-  set(PITS_WEB_COPY ${web_copy} PARENT_SCOPE)
-  set(PITS_BUILT_PAGE ${page} PARENT_SCOPE)
-else()
+# The pages of web/ are taken into the binary: page.html, the template of reports, and service.html, the page of the service.
+# web/built.tar.xz has both as they were built last, with a digest of their sources, so that a build needs no
+# npm. With tests, or where web/ differs from that digest, they are built with npm. Pages that are already built elsewhere can be
+# given with -DPITS_PAGE=FOLDER/page.html, with service.html beside it.
+set(PITS_PAGE "" CACHE FILEPATH "A built page.html, with service.html beside it; empty: from web/built.tar.xz or, with npm, from web/")
+
+# One SHA-256 of all that the pages are built of.
+file(GLOB web_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/*.json ${PROJECT_SOURCE_DIR}/web/*.mjs)
+file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/src/*)
+list(APPEND page_sources ${web_sources})
+list(SORT page_sources)
+set(digests "")
+foreach(file IN LISTS page_sources)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(SHA256 ${file} digest)
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+  string(APPEND digests "${digest} ${file}\n")
+endforeach()
+string(SHA256 page_digest "${digests}")
+
+set(page_folder ${PROJECT_BINARY_DIR}/web)
+set(page ${page_folder}/page.html)
+set(service_page ${page_folder}/service.html)
+set(built_archive ${PROJECT_SOURCE_DIR}/web/built.tar.xz)
+set(built_digest "")
+if(EXISTS ${built_archive})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${built_archive})
+  file(ARCHIVE_EXTRACT INPUT ${built_archive} DESTINATION ${page_folder}/built)
+  file(READ ${page_folder}/built/digest built_digest)
+endif()
+
+if(PITS_PAGE)
   set(page ${PITS_PAGE})
   cmake_path(REPLACE_FILENAME PITS_PAGE service.html OUTPUT_VARIABLE service_page)
   if(NOT EXISTS ${service_page})
     message(FATAL_ERROR "PITS_PAGE=${PITS_PAGE}: the page of the service, ${service_page}, is not there")
   endif()
+elseif(NOT PITS_TESTS AND page_digest STREQUAL built_digest)
+  set(page ${page_folder}/built/page.html)
+  set(service_page ${page_folder}/built/service.html)
+else()
+  include(PitsPageBuild)
 endif()
 
 # Gives `target` the function pits::FUNCTION() of `header`, which returns the bytes of a page.

@@ -8,13 +8,16 @@ die() { printf 'pits: %s\n' "$*" >&2; exit 1; }
 
 build_packages="g++ cmake ninja-build pkg-config libeigen3-dev libhwy-dev librandom123-dev libtbb-dev libfmt-dev
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libarchive-dev libcsv-dev libcurl4-openssl-dev libssl-dev
-  libsqlite3-dev libpq-dev libboost-dev libsimdjson-dev libsodium-dev tzdata"
+  libsqlite3-dev libpq-dev libboost-dev libsimdjson-dev libsodium-dev tzdata curl"
 python_packages="python3-dev pybind11-dev python3-numpy python3-venv python3-pip python3-setuptools python3-wheel
   python3-pandas python3-matplotlib"
 # What cpack and the wheel need beside the build.
 package_packages="dpkg-dev file patchelf"
-test_packages="curl libopenmpi-dev openmpi-bin libgtest-dev librapidcheck-dev libbenchmark-dev chromium python3-pytest
+test_packages="libopenmpi-dev openmpi-bin libgtest-dev librapidcheck-dev libbenchmark-dev chromium python3-pytest
   python3-hypothesis python3-flask python3-jsonschema nginx-light postgresql mypy jupyter-nbconvert python3-ipykernel zsh"
+# node and npm may come from elsewhere than Debian.
+command -v node >/dev/null || test_packages+=" nodejs"
+command -v npm >/dev/null || test_packages+=" npm"
 site_packages="python3-sphinx python3-myst-parser furo"
 
 # Runs apt-get as root, with its output in build/install.log. On a fresh machine an automatic upgrade often holds apt's
@@ -39,9 +42,6 @@ install_packages() {
   for package in "$@"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
   done
-  # node and npm may come from elsewhere than Debian.
-  command -v node >/dev/null || missing+=(nodejs)
-  command -v npm >/dev/null || missing+=(npm)
   [ ${#missing[@]} -eq 0 ] && { echo "everything is installed"; return; }
   command -v apt-get >/dev/null || die "install these by hand, this is not Debian: ${missing[*]}"
   if [ "$(id -u)" -ne 0 ]; then

@@ -22,6 +22,7 @@ html_title = "pits"
 html_static_path = ["static", "/usr/share/javascript/normalize.css/normalize.css"]
 html_css_files = [("normalize.css", {"priority": 100}), "site.css"]
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 html_theme_options = {"sidebar_hide_name": True, "light_logo": "logo.svg", "dark_logo": "logo.svg"}
 html_favicon = "static/logo.svg"
@@ -51,6 +52,8 @@ def mark_up(app, what, name, thing, options, lines):
 
 # Pages that are HTML already, such as reports, stand beside the others.
 def copy_pages(app, exception):
+    theme = pathlib.Path(app.outdir) / "_static/styles/furo.css"  # its import of normalize.css leads nowhere
+    theme.write_text(re.sub(r"@import url\(/javascript/[^)]*\);", "", theme.read_text()))
     for page in pathlib.Path(app.srcdir).rglob("*.html"):
         shutil.copy(page, pathlib.Path(app.outdir) / page.relative_to(app.srcdir))
 

@@ -6,7 +6,7 @@ REPOSITORY = pathlib.Path(__file__).parents[2]
 # Pages without .md. What no section names is listed under the last one.
 SECTIONS = {
     "Start": ["tutorial", "gallery"],
-    "Use": ["experiments", "data", "python", "guide", "service", "operations", "evaluation", "from-personalizer"],
+    "Use": ["experiments", "data", "python", "guide", "service", "operations", "scale", "evaluation", "from-personalizer"],
     "Look up": ["agents", "reference/command-line", "reference/python", "reference/cpp", "reference/http", "versions"],
     "Method": ["method", "equations", "regret", "flows", "sampling", "diagnostics", "reproduction", "results/README",
                "search-log"],

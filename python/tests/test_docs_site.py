@@ -52,6 +52,7 @@ def test_the_site_is_built_without_a_warning(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
     index = (tmp_path / "html/searchindex.js").read_text(encoding="utf-8")
     assert "propens" in index and "livebandit" in index  # pages and the reference can be searched
+    assert "@import" not in (tmp_path / "html/_static/styles/furo.css").read_text()  # opens from disk: no path of a web server
 
 
 def test_every_page_has_a_place(site):

@@ -1,4 +1,5 @@
 """Within 1.x no public name goes away (docs/versions.md); the command line from Python."""
+import inspect
 import pathlib
 import subprocess
 import sys
@@ -23,6 +24,27 @@ def test_all_names_of_version_one_are_there():
     frozen = set((SOURCE / "tests" / "stable" / "python-names.txt").read_text().split())
     assert len(frozen) > 80
     assert frozen - public_names() == set()
+
+
+def arguments(path):
+    """Arguments of pits.NAME or pits.CLASS.NAME, of a class those of its constructor: all, and those that have a place."""
+    found = pits
+    for part in path.split(".")[1:]:
+        found = inspect.getattr_static(found, part) if inspect.isclass(found) else getattr(found, part)
+    given = [p for p in inspect.signature(getattr(found, "__func__", found)).parameters.values()
+             if p.name not in ("self", "cls") and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    return {p.name for p in given}, [p.name for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+# Lines of "NAME arguments with a place * keywords".
+def test_all_arguments_of_version_one_are_there():
+    lines = (SOURCE / "tests" / "stable" / "python-arguments.txt").read_text().splitlines()
+    assert len(lines) > 60
+    for line in lines:
+        name, *frozen = line.split(" * ")[0].split()
+        given, placed = arguments(name)
+        assert set(line.split()) - {name, "*"} - given == set(), name
+        assert placed[:len(frozen)] == frozen, name  # new ones come behind
 
 
 def test_the_command_line_from_python():

@@ -138,23 +138,25 @@ TEST(SampleAnimation, ContoursLieWhereTheDensityHasTheirLevels) {
     }
   }
   const std::string svg = sample_animation(ring_by_blob, result);
-  const std::size_t start = svg.find(" d=\"M") + 4;
-  std::string path = svg.substr(start, svg.find('"', start) - start);
-  for (char& c : path) c = c == 'M' || c == 'L' ? ' ' : c;
-  std::istringstream in(path);
-  std::vector<int> points(6);
-  for (double px = 0.0, py = 0.0; in >> px >> py;) {
-    const double r = std::hypot(px / 60.0 - 4.0, 4.0 - py / 60.0);
-    std::size_t nearest = 0;
-    double error = 1.0;
-    for (std::size_t k = 0; k < 6; ++k) {
-      const double off = std::abs(r - std::sqrt(-2.0 * std::log(std::array{0.02, 0.08, 0.2, 0.4, 0.6, 0.8}[k])));
-      if (off < error) error = off, nearest = k;
+  std::size_t start = 0;
+  double last_opacity = 0.0;
+  for (const double level : {0.02, 0.08, 0.2, 0.4, 0.6, 0.8}) {  // a path each, of the circle of this radius
+    const double radius = std::sqrt(-2.0 * std::log(level));
+    const std::size_t at = svg.find(" opacity=\"", start) + 10;
+    const double opacity = std::stod(svg.substr(at));
+    EXPECT_GT(opacity, last_opacity);  // nearer to the peak: darker
+    last_opacity = opacity;
+    start = svg.find(" d=\"M", at) + 4;
+    std::string path = svg.substr(start, svg.find('"', start) - start);
+    for (char& c : path) c = c == 'M' || c == 'L' ? ' ' : c;
+    std::istringstream in(path);
+    int points = 0;
+    for (double px = 0.0, py = 0.0; in >> px >> py; ++points) {
+      EXPECT_NEAR(std::hypot(px / 60.0 - 4.0, 4.0 - py / 60.0), radius, 0.02);  // a seventh of a square's side
     }
-    EXPECT_LT(error, 0.02) << px << " " << py;  // a seventh of a square's side
-    ++points[nearest];
+    EXPECT_GT(points, 30) << level;
   }
-  for (const int n : points) EXPECT_GT(n, 30);
+  EXPECT_LE(last_opacity, 1.0);
 }
 
 TEST(SampleAnimation, ParticlesPassThroughTheFramesAndRestAtTheLast) {

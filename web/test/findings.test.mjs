@@ -1,7 +1,7 @@
 // The sentence that a page opens with.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { headline } from "../src/pages/findings.js";
+import { headline, verdict } from "../src/pages/findings.js";
 import { example, withPage } from "./browser.mjs";
 
 const named = (agent) => agent;
@@ -39,3 +39,13 @@ test("a run page opens with it", () =>
     for (const agent of best) assert.ok(text.includes(agent), text);
     assert.match(text, /in \d of 2\.$/);
   }));
+
+test("an evaluation says whether a policy would have earned more, and where nobody can tell", async () => {
+  const one = (policy, value, low, high) => ({ policy, value, apart: [low, high] });
+  const unsure = one("b", 0.9, -0.1, 0.6);
+  assert.equal(verdict([one("a", 0.7, 0.1, 0.3), unsure], "logged"), "a would have earned more than what was logged: the interval of the difference, 0.1000 to 0.3000 per decision, excludes 0.");
+  assert.equal(verdict([unsure, one("c", 0.2, -0.5, -0.1)], "logged"), "No policy is found to earn more than what was logged: of the best, b, the interval of the difference, −0.1000 to 0.6000 per decision, contains 0.");
+  assert.match(verdict([one("c", 0.2, -0.5, -0.1)], "b"), /^No policy is found to earn more than b; c, the best, would have earned less: .* excludes 0\.$/);
+  assert.equal(verdict([{ policy: "a", value: 1 }, one("b", 1, 0.5, 1)], "b"), null);
+  await withPage("evaluate", { drawings: false }, async (page) => assert.match(await page.locator("header .finding").textContent(), /^agent:pi-ts:fast would have earned more than what was logged: .* 0\.0653 to 0\.2386/));
+});

@@ -96,7 +96,7 @@ std::string difference_table(const Plan& plan, const std::vector<SummaryRow>& ro
     }
   }
   table.notes.push_back(fmt::format("Differences of normalised regret to {}, paired over realizations.", base));
-  return "\n" + as_text(table);
+  return fmt::format("\n{}", as_text(table));
 }
 
 std::string run_text(const Plan& plan, const std::vector<SummaryRow>& rows, bool colour) {

@@ -69,10 +69,17 @@ void add_contour(const DensityGrid& grid, double level, const Pixels& pixels, st
   }
 }
 
+// The nearer to the peak, the darker.
 std::string contours(const DensityGrid& grid, const Pixels& pixels) {
-  std::string path;
-  for (const double level : levels) add_contour(grid, level, pixels, path);
-  return fmt::format("<path class=\"density\" d=\"{}\"/>\n", path);
+  std::string svg;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    std::string path;
+    add_contour(grid, levels[i], pixels, path);
+    const double share = static_cast<double>(i + 1) / static_cast<double>(levels.size());
+    svg += fmt::format("<path class=\"density\" opacity=\"{:.2f}\" stroke-width=\"{:.1f}\" d=\"{}\"/>\n",
+                       0.3 + 0.7 * share, 0.5 + 1.5 * share, path);
+  }
+  return svg;
 }
 
 // One particle: where it ends, and where it is in every frame.

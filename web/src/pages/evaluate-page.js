@@ -4,6 +4,7 @@ import { csvButton, records } from "../base/download.js";
 import { counted, fixed, integer, isNumber, significant } from "../base/format.js";
 import { figure } from "../figure/figure.js";
 import { commandSection } from "./command.js";
+import { verdict } from "./findings.js";
 
 const COUNTS = {
   cold_start: "certain decisions at the start left out",
@@ -66,6 +67,11 @@ function lead(data) {
   return [`${counted(data.logged.rounds, "round")} of a log judge ${counted(data.policies.length, "policy").replace("policys", "policies")}.`, ...counts.map((text) => `${text}.`)].join(" ");
 }
 
+function finding(data) {
+  const trusted = rowsOf(data).filter(({ policy, warnings }) => policy !== "logged" && !warnings.length);
+  return verdict(trusted.map(({ policy, estimate, apart }) => ({ policy, value: estimate?.value, apart })), data.against);
+}
+
 function growthRows(data) {
   const key = ["ips", "snips", "dr"].includes(data.estimator) ? data.estimator : data.policies[0]?.curve[0]?.dr === undefined ? "ips" : "dr";
   const rows = data.policies.flatMap(({ policy, curve }) => curve.map((p) => ({ policy, rounds: p.rounds, value: p[key], low: p.sequence?.[0], high: p.sequence?.[1] })));
@@ -90,7 +96,7 @@ export function evaluatePage(data) {
   const level = `${Number((100 * data.level).toPrecision(4))} %`;
   const groups = data.feature?.groups ?? [];
   return [
-    header(data.title, lead(data), [["Estimator", data.estimator], ["Interval", `${level} ${data.interval}`], ["Differences to", data.against], ["Reward model", data.model], ["Seed", data.seed], ["Version", data.version]]),
+    header(data.title, lead(data), [["Estimator", data.estimator], ["Interval", `${level} ${data.interval}`], ["Differences to", data.against], ["Reward model", data.model], ["Seed", data.seed], ["Version", data.version]], finding(data)),
     element("section", { id: "values" }, element("h2", {}, "Values"), valueTable(data), ...doubts(data)),
     element(
       "section",

@@ -68,3 +68,18 @@ export function findings({ agents, environments, cells, comparable = true }) {
   const same = compared.filter(({ ours, paper }) => ours === paper).length;
   return compared.length ? `${line} Of the methods in the paper's table, the paper's best is best here too in ${same} of ${compared.length}.` : line;
 }
+
+// Of an evaluation: whether a policy would have earned more. policies: [{ policy, value, apart }], apart the interval of the
+// difference to `against`; those that are not to be trusted are left out by the caller.
+export function verdict(policies, against) {
+  const known = policies.filter(({ policy, value, apart }) => policy !== against && isNumber(value) && apart?.every(isNumber));
+  if (!known.length) return null;
+  const highest = (some) => some.reduce((a, b) => (b.value > a.value ? b : a));
+  const said = ({ apart }) => `the interval of the difference, ${fixed(apart[0], 4)} to ${fixed(apart[1], 4)} per decision,`;
+  const other = against === "logged" ? "what was logged" : against;
+  const more = known.filter(({ apart }) => apart[0] > 0);
+  if (more.length) return `${highest(more).policy} would have earned more than ${other}: ${said(highest(more))} excludes 0.`;
+  const best = highest(known);
+  if (best.apart[1] < 0) return `No policy is found to earn more than ${other}; ${best.policy}, the best, would have earned less: ${said(best)} excludes 0.`;
+  return `No policy is found to earn more than ${other}: of the best, ${best.policy}, ${said(best)} contains 0.`;
+}

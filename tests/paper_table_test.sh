@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# paper_table_test.sh PITS_PAPER: the table that scripts/quickstart shows first, on one of the data sets that come with pits, without any
+# other place for data: the paper's numbers, ours, and our default.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work
+unset PITS_DATA
+"$1" reproduce --quick --only table,statlog --out "$work/run" 2>"$work/log" >"$work/out" || { cat "$work/log"; exit 1; }
+for words in 'Lin-TS  *ours  *[0-9]' 'paper  *18.62' 'π-TS, our default  *ours  *[0-9]'; do
+  grep -q "$words" "$work/out" || { echo "no line '$words' in:"; cat "$work/out"; exit 1; }
+done
+[ -s "$work/run/report.html" ]
