@@ -31,7 +31,9 @@ Fleet::Fleet(const FleetConfig& config) : config_(config), pool_(std::make_share
   }
   link_ = std::make_shared<FleetLink>(config.url, id_);
   read_models(*pool_->take());
+  inbox_ = make_inbox();
   in_thread("pits watch", [this] { watch(); });
+  in_thread("pits listens", [this] { listen(); });
   in_thread("pits models", [this] { follow_models(); });
   if (config.learns) in_thread("pits inbox", [this] { poll_inbox(); });
   for (int i = 0; i < workers; ++i) in_thread("pits leases", [this] { work(); });
@@ -45,6 +47,8 @@ Fleet::~Fleet() {
   }
   wake_.notify_all();
   to_workers_.notify_all();
+  calls_.ring();
+  models_.ring();
   for (std::thread& thread : threads_) thread.join();
   for (const auto& [id, bandit] : bandits_) {
     try {
@@ -193,10 +197,6 @@ void Fleet::beat(Postgres& session) {
     session.run(
         "DELETE FROM pits.server WHERE id = ANY($1) AND (expires < now() OR pg_try_advisory_xact_lock($2 + id))", dead,
         session_locks);
-    // Nobody waits for answers of theirs, nor for those that came after their end.
-    session.run(
-        "DELETE FROM pits.inbox i WHERE answers IS NOT NULL AND"
-        " NOT EXISTS (SELECT 1 FROM pits.server s WHERE s.id = i.sender)");
   }
   const std::scoped_lock lock(mutex_);
   members_ = std::move(members);

@@ -13,6 +13,28 @@
 
 namespace pits {
 
+// Wakes one thread. Who rings before it waits is heard all the same.
+class Bell {
+ public:
+  void ring() {
+    {
+      const std::scoped_lock lock(mutex_);
+      rung_ = true;
+    }
+    rings_.notify_one();
+  }
+  void wait(std::chrono::milliseconds most) {
+    std::unique_lock lock(mutex_);
+    rings_.wait_for(lock, most, [&] { return rung_; });
+    rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable rings_;
+  bool rung_ = false;
+};
+
 struct FleetConfig {
   std::string url;
   std::string name = "pits";  // of this server, for people
@@ -56,12 +78,16 @@ class Fleet {
   void hold(BanditId bandit);
   void release(FleetBandit& bandit, bool wanted);
   struct Inbox;
+  static std::shared_ptr<Inbox> make_inbox();
   void poll_inbox();
+  void tell_answered(Postgres& database);
+  void scan_senders(Postgres& database, Microseconds now);
   bool read_inbox(Postgres& database);
   void dispatch(const std::pair<ServerId, std::int64_t>& key, BanditId bandit, const std::string& calls,
                 Microseconds seen, Microseconds since);
-  void try_again();
+  bool try_again();
   bool waited(BanditId bandit);
+  void listen();
   void follow_models();
   void read_models(Postgres& database);
   std::shared_ptr<FleetBandit> bandit(BanditId id) const;
@@ -85,6 +111,7 @@ class Fleet {
   std::set<BanditId> wanted_;        // of jobs_, and those that run
   std::map<BanditId, Time> unheld_;  // calls came for them: since when
   std::atomic<bool> rescan_{false};
+  Bell calls_, models_;  // of those who read them
   std::shared_ptr<Inbox> inbox_;  // outlives the books that its rows are given to
   std::vector<std::thread> threads_;
 };

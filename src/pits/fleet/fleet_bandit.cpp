@@ -271,26 +271,26 @@ bool FleetBandit::take(const Taken& taken, Microseconds since, std::function<voi
   const auto held = holding();
   if (!held || held->store.lost() || held->since > since) return false;
   held->used = system_clock().steady();
+  const auto waits = std::make_shared<bool>(false);  // somebody, for an answer
   held->live.writer().add({.apply =
-                               [this, taken, store = &held->store](Ledger& ledger) {
+                               [this, taken, waits, store = &held->store](Ledger& ledger) {
                                  whole_or_nothing(*store, [&] {
-                                   auto calls = from_bytes<std::vector<Call>>(taken.calls);
                                    std::vector<CallAnswer> answers;
-                                   bool waits = false;
-                                   for (const Call& call : calls) {
+                                   for (const Call& call : from_bytes<std::vector<Call>>(taken.calls)) {
                                      answers.push_back(perform(ledger, *decider_, call, taken.patient));
-                                     waits = waits || call.waits;
+                                     *waits = *waits || call.waits;
                                    }
                                    ledger.took({.sender = taken.sender,
                                                 .number = taken.number,
-                                                .answers = waits ? to_bytes(std::move(answers)) : std::string()});
+                                                .answers = *waits ? to_bytes(std::move(answers)) : std::string()});
                                    return 0;
                                  });
                                },
                            .finish =
-                               [finished = std::move(finished)](Ledger&, const std::exception_ptr& error) {
+                               [waits, finished = std::move(finished)](Ledger&, const std::exception_ptr& error) {
                                  const bool not_yet = error && failure_of(error) == Failure::not_yet;
-                                 finished(!error ? Fate::done : not_yet ? Fate::not_yet : Fate::failed);
+                                 const Fate done = *waits ? Fate::answered : Fate::done;
+                                 finished(!error ? done : not_yet ? Fate::not_yet : Fate::failed);
                                }});
   return true;
 }

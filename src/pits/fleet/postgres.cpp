@@ -223,20 +223,20 @@ void Postgres::roll_back() noexcept {
   }
 }
 
-bool Postgres::wait(std::chrono::milliseconds most) {
-  const auto any = [&] {
-    bool found = false;
+std::vector<std::string> Postgres::wait(std::chrono::milliseconds most) {
+  const auto heard = [&] {
+    std::vector<std::string> words;
     while (PGnotify* note = PQnotifies(connection_.get())) {
-      found = true;
+      words.emplace_back(note->extra);
       PQfreemem(note);
     }
-    return found;
+    return words;
   };
-  if (any()) return true;
+  if (auto words = heard(); !words.empty()) return words;
   pollfd waiting{.fd = PQsocket(connection_.get()), .events = POLLIN, .revents = 0};
-  if (::poll(&waiting, 1, static_cast<int>(most.count())) <= 0) return false;
+  if (::poll(&waiting, 1, static_cast<int>(most.count())) <= 0) return {};
   if (PQconsumeInput(connection_.get()) == 0) lose("hear from", PQerrorMessage(connection_.get()));
-  return any();
+  return heard();
 }
 
 PostgresPool::Loan PostgresPool::take() {
