@@ -253,7 +253,7 @@ LiveConfig FleetBandit::config() {
 LiveStatus FleetBandit::status() const {
   LiveStatus status;
   status.held = false;
-  if (const auto held = holding()) status = held->live.status();
+  if (const auto held = holding(); held && !held->store.lost()) status = held->live.status();
   if (!status.held) status.model_age = model_age();
   const std::string problem = link_->problem();
   const std::scoped_lock lock(mutex_);

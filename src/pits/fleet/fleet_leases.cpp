@@ -103,9 +103,12 @@ void Fleet::hold(BanditId id) {
     if (name.size() == 0) return;
     open = this->open(name.text(0, 0));
   }
+  // The lease need not be durable: the first group that is written under it makes it so. Where a database has lost it,
+  // `last` and the epoch refuse what its holder writes, as ever.
   const Rows mine = pool_->take()->run(
       "UPDATE pits.bandit b SET epoch = epoch + 1, holder = $2 WHERE id = $1 AND (holder IS NULL OR holder = $2 OR"
-      " NOT EXISTS (SELECT 1 FROM pits.server s WHERE s.id = b.holder)) RETURNING epoch",
+      " NOT EXISTS (SELECT 1 FROM pits.server s WHERE s.id = b.holder))"
+      " RETURNING epoch, set_config('synchronous_commit', 'off', true)",
       id, id_);
   if (mine.size() == 0) return;
   open->set_holding(
@@ -113,6 +116,7 @@ void Fleet::hold(BanditId id) {
                                 SharedServing{.decider = open->shared_decider(),
                                               .model_age = static_cast<Microseconds>(config_.model_age * 1e6)}));
   rescan_ = true;
+  calls_.ring();
 }
 
 // `wanted`: somebody has to go on with it; else whoever gets the next call.

@@ -130,8 +130,11 @@ Postgres::Postgres(const std::string& url) : connection_(nullptr, PQfinish) {
     state = PQconnectPoll(connection_.get());
   }
   PQsetnonblocking(connection_.get(), 1);
-  // Plans do not depend on the values here, and planning would cost more than running.
-  execute("SET plan_cache_mode = force_generic_plan; SET bytea_output = hex; SET statement_timeout = '30s'");
+  // Plans do not depend on the values here, and planning would cost more than running. A client that is frozen in a
+  // transaction must not keep its locks.
+  execute(
+      "SET plan_cache_mode = force_generic_plan; SET bytea_output = hex; SET statement_timeout = '30s';"
+      " SET idle_in_transaction_session_timeout = '500ms'");
 }
 
 void Postgres::lose(std::string_view what, std::string_view why) {
