@@ -71,7 +71,8 @@ class Fleet {
   void beat(Postgres& session);
   void take_leases(Postgres& session);
   void look_after(FleetBandit& bandit);
-  void reserve_ids();
+  Numbers needy() const;  // those that will need ids
+  void reserve_ids(const Numbers& needy);
   bool prefers_me(BanditId bandit) const;
   void want(BanditId bandit);
   void work();
@@ -89,7 +90,7 @@ class Fleet {
   bool waited(BanditId bandit);
   void listen();
   void follow_models();
-  void read_models(Postgres& database);
+  void read_models(Postgres& database, bool all);
   std::shared_ptr<FleetBandit> bandit(BanditId id) const;
   bool nap(std::chrono::milliseconds length);
   void in_thread(const char* name, std::function<void()> run);
@@ -104,6 +105,7 @@ class Fleet {
   bool stopping_ = false;
   std::map<std::string, BanditId, std::less<>> names_;
   std::map<BanditId, std::shared_ptr<FleetBandit>> bandits_;
+  std::map<BanditId, std::shared_ptr<FleetBandit>> held_;  // of them: those whose leases this server has
   std::vector<Member> members_;
   std::map<BanditId, Time> orphans_;  // without a holder: since when this server knows
   std::deque<std::function<void()>> jobs_;
@@ -112,6 +114,7 @@ class Fleet {
   std::map<BanditId, Time> unheld_;  // calls came for them: since when
   std::atomic<bool> rescan_{false};
   Bell calls_, models_;  // of those who read them
+  BanditId newest_ = 0;           // of the thread that follows the models
   std::shared_ptr<Inbox> inbox_;  // outlives the books that its rows are given to
   std::vector<std::thread> threads_;
 };

@@ -11,6 +11,7 @@ constexpr Microseconds patience = 500'000;  // for a decision that is on its way
 constexpr Microseconds rescan_every = 1'000'000;
 constexpr Microseconds answers_kept = 60'000'000;  // of a sender that is gone: it may come back
 constexpr milliseconds soon{1}, inbox_every{10}, retry{100}, models_every{200};
+constexpr Microseconds all_models_every = 1'000'000;
 constexpr std::int64_t most_rows = 300;  // of one sender, at once
 
 }  // namespace
@@ -199,11 +200,14 @@ void Fleet::listen() {
 
 void Fleet::follow_models() {
   std::unique_ptr<Postgres> database;
+  Microseconds all_read = 0;
   for (milliseconds pause{0}; !nap(pause);) {
     try {
       if (!database || database->broken()) database = std::make_unique<Postgres>(config_.url);
       const Microseconds start = system_clock().steady();
-      read_models(*database);
+      const bool all = start - all_read >= all_models_every;
+      read_models(*database, all);
+      if (all) all_read = start;
       // Reading takes at most a tenth of the time, however many bandits there are.
       pause = milliseconds(10 * (system_clock().steady() - start) / 1000);
       models_.wait(models_every);
@@ -213,14 +217,19 @@ void Fleet::follow_models() {
   }
 }
 
-void Fleet::read_models(Postgres& database) {
-  const Rows rows = database.run("SELECT id, name, last, model FROM pits.bandit WHERE last > 0");
+// Those that somebody learns and new ones, or all: nothing happens to the others.
+void Fleet::read_models(Postgres& database, bool all) {
+  const Rows rows = database.run(
+      "SELECT id, name, last, model FROM pits.bandit WHERE last > 0 AND holder IS NOT NULL AND id <= $1"
+      " UNION ALL SELECT id, name, last, model FROM pits.bandit WHERE last > 0 AND id > $1",
+      all ? 0 : newest_);
   for (int row = 0; row < rows.size(); ++row) {
     const BanditId id = rows.number(row, 0);
     {
       const std::scoped_lock lock(mutex_);
       names_[rows.text(row, 1)] = id;
     }
+    newest_ = std::max(newest_, id);
     if (const auto open = bandit(id)) open->heard(rows.natural(row, 2), rows.natural(row, 3));
   }
 }

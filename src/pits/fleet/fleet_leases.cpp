@@ -115,6 +115,10 @@ void Fleet::hold(BanditId id) {
       std::make_shared<Holding>(std::make_unique<PostgresStore>(pool_, id, mine.number(0, 0)),
                                 SharedServing{.decider = open->shared_decider(),
                                               .model_age = static_cast<Microseconds>(config_.model_age * 1e6)}));
+  {
+    const std::scoped_lock lock(mutex_);
+    held_[id] = open;
+  }
   rescan_ = true;
   calls_.ring();
 }
@@ -124,6 +128,10 @@ void Fleet::release(FleetBandit& bandit, bool wanted) {
   auto held = bandit.holding();
   if (!held) return;
   bandit.set_holding(nullptr);
+  {
+    const std::scoped_lock lock(mutex_);
+    held_.erase(bandit.id());
+  }
   const bool lost = held->store.lost();
   while (held.use_count() > 1) std::this_thread::sleep_for(milliseconds(1));  // calls that are being handed over
   held.reset();
