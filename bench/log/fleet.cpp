@@ -1,17 +1,13 @@
 // What a fleet on PostgreSQL does per second, beside plainer things in the same run.
 //
-//   bench_fleet URL rewards [ROUNDS [GROUP...]]
-//     Durable rewards: writers are threads that send groups and wait for each answer, to the server that learns
-//     (lin-ts, learned in step: a round ends when all is learned) or to one that does not. The plain loop has a
-//     connection per writer and inserts one row per group, of as many bytes as the log writes for it.
-//   bench_fleet URL servers [ROUNDS]
-//     1, 2 and 4 servers beside one another with 8 writers in all: decisions until they are in the log, then rewards.
-//   bench_fleet URL decisions [ROUNDS]
-//     Decisions that are made and written, by the server that learns, by another one, and with the embedded store.
-//   bench_fleet URL idle [BANDITS]
-//     Mostly idle bandits: what opening them takes, memory, time of the processor, leases.
+//   bench_fleet URL rewards [ROUNDS [GROUP...]]   durable rewards, beside a plain libpq loop
+//   bench_fleet URL servers [ROUNDS]              1, 2 and 4 servers with 8 writers in all
+//   bench_fleet URL decisions [ROUNDS]            decisions made and written, beside the embedded store
+//   bench_fleet URL idle [BANDITS]                mostly idle bandits: time, memory, processor, leases
 //
-// All rates are of interleaved rounds of about half a second; ratios are medians of the ratios of rounds.
+// Writers are threads that send groups of rewards and wait for each answer; lin-ts, learned in step: a round ends when
+// all is learned. The plain loop has a connection per writer and inserts one row per group, of as many bytes as the log
+// writes for it. Rounds are interleaved and take about half a second; ratios are medians of the ratios of rounds.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -55,8 +51,9 @@ void wait_for(const std::function<bool()>& condition) {
 
 // work(writer) on as many threads.
 void in_parallel(std::size_t writers, const std::function<void(std::size_t)>& work) {
-  std::vector<std::jthread> threads;
-  for (std::size_t w = 0; w < writers; ++w) threads.emplace_back([&work, w] { work(w); });
+  std::vector<std::future<void>> all;
+  for (std::size_t w = 0; w < writers; ++w) all.push_back(std::async(std::launch::async, work, w));
+  for (auto& one : all) one.get();
 }
 
 double plain_rate(const std::string& url, std::size_t writers, std::size_t group, std::size_t groups) {
@@ -77,20 +74,13 @@ double plain_rate(const std::string& url, std::size_t writers, std::size_t group
   return static_cast<double>(groups * group) / seconds;
 }
 
-std::shared_ptr<FleetBandit> learning(const std::vector<std::shared_ptr<FleetBandit>>& servers) {
-  for (const auto& server : servers) {
-    if (server->holding()) return server;
-  }
-  return nullptr;
-}
-
 void wait_until_learned(const std::vector<std::shared_ptr<FleetBandit>>& servers) {
   wait_for([&] {
-    const auto learner = learning(servers);
-    const auto held = learner ? learner->holding() : nullptr;
-    if (!held || !std::ranges::all_of(servers, [](const auto& s) { return s->status().queued == 0; })) return false;
-    const LiveStatus status = held->live.status();
-    return status.waiting == 0 && status.learned >= status.committed;
+    const auto learner = std::ranges::find_if(servers, [](const auto& s) { return s->holding() != nullptr; });
+    if (learner == servers.end()) return false;
+    const LiveStatus status = (*learner)->status();
+    return std::ranges::all_of(servers, [](const auto& s) { return s->status().queued == 0; }) && status.held &&
+           status.waiting == 0 && status.learned >= status.committed;
   });
 }
 
@@ -100,7 +90,7 @@ std::vector<DecisionId> decide(FleetBandit& to, std::size_t count) {
   for (DecisionId& id : ids) {
     Decided made = to.decider().make(context, {}, {}, nullptr, false);
     id = made.id;
-    while (!to.write(std::move(made))) throw failed("a decision was not logged");
+    if (!to.write(std::move(made))) throw failed("a decision was not logged");
     if (id % 512 == 0) wait_for([&] { return to.status().queued < 20'000 && to.status().waiting < 20'000; });
   }
   return ids;
