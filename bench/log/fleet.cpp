@@ -11,11 +11,10 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <future>
 
+#include "measure.h"
 #include "pits/fleet/fleet.h"
 #include "pits/log/sqlite_store.h"
 
@@ -32,28 +31,6 @@ LiveSetup lin_ts() {
           .actions = {"a", "b", "c", "d", "e", "f", "g"},
           .seed = 1,
           .config = {.rewards = RewardRule::first, .window = 0.0}};
-}
-
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
-void wait_for(const std::function<bool()>& condition) {
-  while (!condition()) std::this_thread::sleep_for(std::chrono::microseconds(200));
-}
-
-// work(writer) on as many threads.
-void in_parallel(std::size_t writers, const std::function<void(std::size_t)>& work) {
-  std::vector<std::future<void>> all;
-  for (std::size_t w = 0; w < writers; ++w) all.push_back(std::async(std::launch::async, work, w));
-  for (auto& one : all) one.get();
 }
 
 double plain_rate(const std::string& url, std::size_t writers, std::size_t group, std::size_t groups) {
@@ -195,7 +172,7 @@ void bench_servers(const std::string& url, int rounds) {
 }
 
 void bench_decisions(const std::string& url, int rounds) {
-  constexpr std::size_t decisions = 20'000;
+  constexpr std::size_t decisions = 10'000;
   auto servers = fleet(url, 2);
   const auto open = shared_bandit(servers);
   const auto directory = std::filesystem::temp_directory_path() / fmt::format("bench_fleet{}", system_clock().utc());
@@ -204,12 +181,12 @@ void bench_decisions(const std::string& url, int rounds) {
   auto embedded = std::make_unique<LiveBandit>(std::move(store));
   std::vector<double> alone, here, there, here_ratio, there_ratio;
   const auto to_fleet = [&](std::size_t server) {
-    const double rate = decisions / seconds_of([&] { decide(*open[server], decisions); });
+    const double seconds = processor_seconds_of([&] { decide(*open[server], decisions); });
     wait_until_learned(open);
-    return rate;
+    return decisions / seconds;
   };
   for (int round = 0; round < rounds; ++round) {
-    alone.push_back(decisions / seconds_of([&] {
+    alone.push_back(decisions / processor_seconds_of([&] {
                       for (std::size_t i = 0; i < decisions; ++i) embedded->write(embedded->make(context));
                     }));
     embedded->flush();
@@ -218,7 +195,8 @@ void bench_decisions(const std::string& url, int rounds) {
     here_ratio.push_back(here.back() / alone.back());
     there_ratio.push_back(there.back() / alone.back());
   }
-  fmt::print("embedded/s  at the learner/s  ratio  elsewhere/s  ratio   (decisions made and handed to the log)\n");
+  fmt::print("decisions made and handed to the log per second of the deciding thread's processor time\n");
+  fmt::print("embedded/s  at the learner/s  ratio  elsewhere/s  ratio\n");
   fmt::print("{:10.0f}  {:16.0f}  {:5.2f}  {:11.0f}  {:5.2f}\n", median(alone), median(here), median(here_ratio),
              median(there), median(there_ratio));
   embedded.reset();

@@ -7,7 +7,7 @@ namespace {
 
 // Few events are read before a server that takes over goes on; more pages are written for it.
 constexpr LedgerLimits limits{.recovery_events = 4096};
-constexpr std::uint64_t most_waiting = 100'000;  // calls at the server that learns; further decisions are a gap
+constexpr std::uint64_t most_queued = 100'000;  // decisions at the server that learns; further ones are a gap
 
 enum class Failure { input, not_yet, uncertain, certain };
 
@@ -156,7 +156,8 @@ void FleetBandit::call(Call call, CallDone done) {
                                  } else {
                                    done(nullptr, error);
                                  }
-                               }});
+                               },
+                           .urgent = static_cast<bool>(done)});
 }
 
 void FleetBandit::call_elsewhere(Call call, CallDone done) {
@@ -180,7 +181,7 @@ void FleetBandit::record_gap() {
 }
 
 bool FleetBandit::write(Decided decided) {
-  if (const auto held = holding(); held && held->live.waiting() >= most_waiting) {
+  if (const auto held = holding(); held && held->live.writer().queued() >= most_queued) {
     count_unlogged();
     return false;
   }
