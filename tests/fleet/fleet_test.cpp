@@ -158,7 +158,6 @@ TEST_F(FleetTest, AnotherServerGoesOnWhereOneEnded) {
             (std::vector{Answer::duplicate, Answer::expired}));
 }
 
-// A lease that was taken over: what the old holder writes is refused, and goes the other way.
 TEST_F(FleetTest, WhoWaitsWhenAServerEndsIsTold) {
   int told = 0;
   {
@@ -179,6 +178,7 @@ TEST_F(FleetTest, WhoWaitsWhenAServerEndsIsTold) {
   EXPECT_EQ(told, 2);
 }
 
+// A lease that was taken over: what the old holder writes is refused, and goes the other way.
 TEST_F(FleetTest, AHolderThatLostItsLeaseIsRefusedAndFollows) {
   Fleet one(config()), two(config(false));
   one.create("shop", shop_setup());
@@ -207,6 +207,51 @@ TEST_F(FleetTest, ComesBackWhenTheDatabaseDoes) {
   }
   EXPECT_TRUE(comes_true([&] { return check_log(*log()).decisions == made; }));
   EXPECT_TRUE(comes_true([&] { return one.problem().empty() && two.problem().empty(); }));
+}
+
+// A row need not be durable before it is answered. Here the database forgets rows as a crash would.
+TEST_F(FleetTest, CallsThatTheDatabaseHasLostAreSentAgain) {
+  Fleet two(config(false));
+  two.create("shop", shop_setup());
+  const auto there = two.open("shop");
+  const Decided unkeyed = decide(*there);
+  auto keyed = std::async(std::launch::async, [&] { return decide(*there, "k"); });
+  const auto rows = [&] { return Postgres(url).run("SELECT count(*) FROM pits.inbox").number(0, 0); };
+  ASSERT_TRUE(comes_true([&] { return rows() == 2; }));
+  Postgres(url).execute("DELETE FROM pits.inbox");
+  Cluster::end_sessions(url);
+  const Decided later = decide(*there);  // by a new connection, on which the lost ones come first
+  Fleet one(config());
+  EXPECT_EQ(keyed.get().key, "k");
+  EXPECT_TRUE(comes_true([&] { return check_log(*log()).decisions == 3; }));
+  EXPECT_EQ(reward(*there, {{unkeyed.id, 1.0F}, {later.id, 1.0F}}), (std::vector{Answer::accepted, Answer::accepted}));
+}
+
+// It may send a call again whose answer it has not seen: that must stay the same call.
+TEST_F(FleetTest, AnswersOutliveASenderThatIsTakenForDead) {
+  Fleet one(config()), two(config(false));
+  one.create("shop", shop_setup());
+  decide(*two.open("shop"), "k");
+  Postgres database(url);
+  const auto answered = [&] {
+    return database.run("SELECT count(*) FROM pits.inbox WHERE answers IS NOT NULL").number(0, 0);
+  };
+  ASSERT_EQ(answered(), 1);
+  const auto follower = [&] { return database.run("SELECT id, expires > now() FROM pits.server WHERE NOT learns"); };
+  database.execute("UPDATE pits.server SET expires = now() - interval '1 hour' WHERE NOT learns");
+  EXPECT_TRUE(comes_true([&] { return follower().size() == 1 && follower().truth(0, 1); }));  // it is back
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_EQ(answered(), 1);
+}
+
+TEST_F(FleetTest, AClientThatIsFrozenInATransactionKeepsNoLock) {
+  Fleet one(config());
+  one.create("shop", shop_setup());
+  Postgres frozen(url), other(url);
+  frozen.execute("BEGIN");
+  frozen.execute("UPDATE pits.bandit SET epoch = epoch + 1");
+  EXPECT_EQ(other.run("UPDATE pits.bandit SET epoch = epoch + 1 RETURNING epoch").size(), 1);
+  EXPECT_THROW(frozen.execute("COMMIT"), ConnectionError);
 }
 
 TEST_F(FleetTest, SharesTheBanditsAndLeavesIdleOnesAlone) {

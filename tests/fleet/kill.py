@@ -5,7 +5,7 @@
 
 Three servers, two of which learn; one learner reaches the database through a proxy that cuts and delays connections. The clients
 are those of tests/serve/kill.py and change from server to server. It goes on until there were so many faults and so many accepted
-rewards. Then:
+rewards, the faults spread over the rewards. Then:
   - every accepted reward is in the log once, with its value; no decision has settled twice; no id was given twice
   - every version of the model that was published is the replay of the events before it, to the bit (tests/fleet/replay.cpp)
   - `pits log check` finds nothing, and `pits log verify` makes every decision again
@@ -235,7 +235,8 @@ class Run:
                 for task in tasks:
                     if task.done():
                         task.result()
-                if sum(self.faults.values()) < o.faults:
+                done = sum(self.faults.values())
+                if done < o.faults and len(self.told.accepted) * o.faults >= o.rewards * done:
                     await self.fault()
                 for server in self.servers:
                     server.start()

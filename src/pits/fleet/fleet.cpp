@@ -11,6 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds tick{25};
+constexpr int ids_every = 20;  // ticks: half a block of ids lasts longer
 constexpr int workers = 3;
 constexpr std::int64_t session_locks = session_lock(0);
 
@@ -31,8 +32,10 @@ Fleet::Fleet(const FleetConfig& config) : config_(config), pool_(std::make_share
     id_ = database->run("SELECT nextval('pits.server_id_seq')").number(0, 0);
   }
   link_ = std::make_shared<FleetLink>(config.url, id_);
-  read_models(*pool_->take());
+  read_models(*pool_->take(), true);
+  inbox_ = make_inbox();
   in_thread("pits watch", [this] { watch(); });
+  in_thread("pits listens", [this] { listen(); });
   in_thread("pits models", [this] { follow_models(); });
   if (config.learns) in_thread("pits inbox", [this] { poll_inbox(); });
   for (int i = 0; i < workers; ++i) in_thread("pits leases", [this] { work(); });
@@ -46,6 +49,8 @@ Fleet::~Fleet() {
   }
   wake_.notify_all();
   to_workers_.notify_all();
+  calls_.ring();
+  models_.ring();
   for (std::thread& thread : threads_) thread.join();
   for (const auto& [id, bandit] : bandits_) {
     try {
@@ -95,7 +100,7 @@ std::shared_ptr<FleetBandit> Fleet::open(const std::string& name) {
     made = bandits_.emplace(*id, std::move(made)).first->second;
     names_[name] = *id;
   }
-  reserve_ids();
+  if (made->needs_ids()) reserve_ids({*id});
   return made;
 }
 
@@ -142,6 +147,7 @@ std::string Fleet::secret(const std::string& name, const std::function<std::stri
 void Fleet::watch() {
   std::unique_ptr<Postgres> session;
   bool locked = false;
+  int ticks = 0;
   do {
     try {
       if (!session || session->broken()) {
@@ -152,17 +158,17 @@ void Fleet::watch() {
       if (!locked) locked = session->run("SELECT pg_try_advisory_lock($1)", session_locks + id_).truth(0, 0);
       beat(*session);
       if (config_.learns) take_leases(*session);
-      reserve_ids();
+      if (ticks++ % ids_every == 0) reserve_ids(needy());
       link_->report("");
     } catch (const std::exception& e) {
       link_->report(e.what());
     }
-    std::vector<std::shared_ptr<FleetBandit>> all;
+    std::vector<std::shared_ptr<FleetBandit>> held;
     {
       const std::scoped_lock lock(mutex_);
-      for (const auto& [id, bandit] : bandits_) all.push_back(bandit);
+      for (const auto& [id, bandit] : held_) held.push_back(bandit);
     }
-    for (const auto& bandit : all) look_after(*bandit);
+    for (const auto& bandit : held) look_after(*bandit);
   } while (!nap(tick));
 }
 
@@ -194,23 +200,21 @@ void Fleet::beat(Postgres& session) {
     session.run(
         "DELETE FROM pits.server WHERE id = ANY($1) AND (expires < now() OR pg_try_advisory_xact_lock($2 + id))", dead,
         session_locks);
-    // Nobody waits for answers of theirs, nor for those that came after their end.
-    session.run(
-        "DELETE FROM pits.inbox i WHERE answers IS NOT NULL AND"
-        " NOT EXISTS (SELECT 1 FROM pits.server s WHERE s.id = i.sender)");
   }
   const std::scoped_lock lock(mutex_);
   members_ = std::move(members);
 }
 
-void Fleet::reserve_ids() {
+Numbers Fleet::needy() const {
   Numbers needy;
-  {
-    const std::scoped_lock lock(mutex_);
-    for (const auto& [id, bandit] : bandits_) {
-      if (bandit->needs_ids()) needy.push_back(id);
-    }
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [id, bandit] : bandits_) {
+    if (bandit->needs_ids()) needy.push_back(id);
   }
+  return needy;
+}
+
+void Fleet::reserve_ids(const Numbers& needy) {
   if (needy.empty()) return;
   const Rows rows = pool_->take()->run(
       "UPDATE pits.bandit SET next_id = greatest(next_id, $2) + $3 WHERE id IN"

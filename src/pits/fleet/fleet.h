@@ -13,6 +13,28 @@
 
 namespace pits {
 
+// Wakes one thread. Who rings before it waits is heard all the same.
+class Bell {
+ public:
+  void ring() {
+    {
+      const std::scoped_lock lock(mutex_);
+      rung_ = true;
+    }
+    rings_.notify_one();
+  }
+  void wait(std::chrono::milliseconds most) {
+    std::unique_lock lock(mutex_);
+    rings_.wait_for(lock, most, [&] { return rung_; });
+    rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable rings_;
+  bool rung_ = false;
+};
+
 struct FleetConfig {
   std::string url;
   std::string name = "pits";  // of this server, for people
@@ -49,21 +71,26 @@ class Fleet {
   void beat(Postgres& session);
   void take_leases(Postgres& session);
   void look_after(FleetBandit& bandit);
-  void reserve_ids();
+  Numbers needy() const;  // those that will need ids
+  void reserve_ids(const Numbers& needy);
   bool prefers_me(BanditId bandit) const;
   void want(BanditId bandit);
   void work();
   void hold(BanditId bandit);
   void release(FleetBandit& bandit, bool wanted);
   struct Inbox;
+  static std::shared_ptr<Inbox> make_inbox();
   void poll_inbox();
+  void tell_answered(Postgres& database);
+  void scan_senders(Postgres& database, Microseconds now);
   bool read_inbox(Postgres& database);
   void dispatch(const std::pair<ServerId, std::int64_t>& key, BanditId bandit, const std::string& calls,
                 Microseconds seen, Microseconds since);
-  void try_again();
+  bool try_again();
   bool waited(BanditId bandit);
+  void listen();
   void follow_models();
-  void read_models(Postgres& database);
+  void read_models(Postgres& database, bool all);
   void wake_idle(Postgres& database);
   std::shared_ptr<FleetBandit> bandit(BanditId id) const;
   bool nap(std::chrono::milliseconds length);
@@ -79,6 +106,7 @@ class Fleet {
   bool stopping_ = false;
   std::map<std::string, BanditId, std::less<>> names_;
   std::map<BanditId, std::shared_ptr<FleetBandit>> bandits_;
+  std::map<BanditId, std::shared_ptr<FleetBandit>> held_;  // of them: those whose leases this server has
   std::vector<Member> members_;
   std::map<BanditId, Time> orphans_;  // without a holder: since when this server knows
   std::deque<std::function<void()>> jobs_;
@@ -86,6 +114,8 @@ class Fleet {
   std::set<BanditId> wanted_;        // of jobs_, and those that run
   std::map<BanditId, Time> unheld_;  // calls came for them: since when
   std::atomic<bool> rescan_{false};
+  Bell calls_, models_;  // of those who read them
+  BanditId newest_ = 0;           // of the thread that follows the models
   std::shared_ptr<Inbox> inbox_;  // outlives the books that its rows are given to
   std::vector<std::thread> threads_;
 };

@@ -7,7 +7,7 @@ namespace {
 
 // Few events are read before a server that takes over goes on; more pages are written for it.
 constexpr LedgerLimits limits{.recovery_events = 4096};
-constexpr std::uint64_t most_waiting = 100'000;  // calls at the server that learns; further decisions are a gap
+constexpr std::uint64_t most_queued = 100'000;  // decisions at the server that learns; further ones are a gap
 
 enum class Failure { input, not_yet, uncertain, certain };
 
@@ -160,7 +160,8 @@ void FleetBandit::call(Call call, CallDone done) {
                                  } else {
                                    done(nullptr, error);
                                  }
-                               }});
+                               },
+                           .urgent = static_cast<bool>(done)});
 }
 
 void FleetBandit::call_elsewhere(Call call, CallDone done) {
@@ -184,7 +185,7 @@ void FleetBandit::record_gap() {
 }
 
 bool FleetBandit::write(Decided decided) {
-  if (const auto held = holding(); held && held->live.waiting() >= most_waiting) {
+  if (const auto held = holding(); held && held->live.writer().queued() >= most_queued) {
     count_unlogged();
     return false;
   }
@@ -257,7 +258,7 @@ LiveConfig FleetBandit::config() {
 LiveStatus FleetBandit::status() const {
   LiveStatus status;
   status.held = false;
-  if (const auto held = holding()) status = held->live.status();
+  if (const auto held = holding(); held && !held->store.lost()) status = held->live.status();
   if (!status.held) status.model_age = model_age();
   const std::string problem = link_->problem();
   const std::scoped_lock lock(mutex_);
@@ -275,26 +276,26 @@ bool FleetBandit::take(const Taken& taken, Microseconds since, std::function<voi
   const auto held = holding();
   if (!held || held->store.lost() || held->since > since) return false;
   held->used = system_clock().steady();
+  const auto waits = std::make_shared<bool>(false);  // somebody, for an answer
   held->live.writer().add({.apply =
-                               [this, taken, store = &held->store](Ledger& ledger) {
+                               [this, taken, waits, store = &held->store](Ledger& ledger) {
                                  whole_or_nothing(*store, [&] {
-                                   auto calls = from_bytes<std::vector<Call>>(taken.calls);
                                    std::vector<CallAnswer> answers;
-                                   bool waits = false;
-                                   for (const Call& call : calls) {
+                                   for (const Call& call : from_bytes<std::vector<Call>>(taken.calls)) {
                                      answers.push_back(perform(ledger, *decider_, call, taken.patient));
-                                     waits = waits || call.waits;
+                                     *waits = *waits || call.waits;
                                    }
                                    ledger.took({.sender = taken.sender,
                                                 .number = taken.number,
-                                                .answers = waits ? to_bytes(std::move(answers)) : std::string()});
+                                                .answers = *waits ? to_bytes(std::move(answers)) : std::string()});
                                    return 0;
                                  });
                                },
                            .finish =
-                               [finished = std::move(finished)](Ledger&, const std::exception_ptr& error) {
+                               [waits, finished = std::move(finished)](Ledger&, const std::exception_ptr& error) {
                                  const bool not_yet = error && failure_of(error) == Failure::not_yet;
-                                 finished(!error ? Fate::done : not_yet ? Fate::not_yet : Fate::failed);
+                                 const Fate done = *waits ? Fate::answered : Fate::done;
+                                 finished(!error ? done : not_yet ? Fate::not_yet : Fate::failed);
                                }});
   return true;
 }

@@ -63,7 +63,7 @@ class FleetBandit : public LiveCalls {
     bool patient;  // may wait for decisions that are on their way
   };
   // False: this server has not held the lease since then (steady).
-  enum class Fate { done, not_yet, failed };
+  enum class Fate { done, answered, not_yet, failed };  // answered: somebody waits for it
   bool take(const Taken& taken, Microseconds since, std::function<void(Fate)> finished);
   std::shared_ptr<Holding> holding() const;
   void set_holding(std::shared_ptr<Holding> holding);

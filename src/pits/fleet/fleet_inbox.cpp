@@ -1,4 +1,5 @@
-// What a server of a fleet reads from the others: their calls, and new policies.
+// What a server of a fleet reads from the others: their calls, and new policies. A notification says that there is
+// something to read; where it was lost, somebody looks a little later.
 #include "pits/fleet/fleet.h"
 #include "pits/fleet/tables.h"
 
@@ -9,8 +10,9 @@ using std::chrono::milliseconds;
 
 constexpr Microseconds patience = 500'000;  // for a decision that is on its way from another server
 constexpr Microseconds rescan_every = 1'000'000;
-constexpr Microseconds busy_for = 1'000'000;  // after the last call the inbox is looked at often
-constexpr milliseconds often{1}, seldom{10}, retry{100}, models_every{200};
+constexpr Microseconds answers_kept = 60'000'000;  // of a sender that is gone: it may come back
+constexpr milliseconds soon{1}, inbox_every{10}, retry{100}, models_every{200};
+constexpr Microseconds all_models_every = 1'000'000;
 constexpr std::int64_t most_rows = 300;           // of one sender, at once
 constexpr Microseconds look_every = 600'000'000;  // for partitions, and contexts of idle bandits that are to be erased
 
@@ -26,26 +28,45 @@ struct Fleet::Inbox {
     bool later = false;  // not yet: it is tried again
   };
   std::map<ServerId, std::int64_t> from{};  // rows below are known
-  Microseconds scanned = 0, busy = 0;
+  std::map<ServerId, Microseconds> gone{};  // senders that are no servers any more: since when
+  Microseconds scanned = 0;
   std::mutex mutex{};  // of what follows
   std::map<Key, Row> taken{};
+  std::set<ServerId> answered{};  // those who are to be told
 };
 
+std::shared_ptr<Fleet::Inbox> Fleet::make_inbox() { return std::make_shared<Inbox>(); }
+
 void Fleet::poll_inbox() {
-  inbox_ = std::make_shared<Inbox>();
-  Inbox& inbox = *inbox_;
   std::unique_ptr<Postgres> database;
   for (milliseconds pause{0};;) {
     try {
-      if (!database || database->broken()) database = std::make_unique<Postgres>(config_.url);
-      try_again();
-      if (read_inbox(*database)) inbox.busy = system_clock().steady();
-      pause = system_clock().steady() - inbox.busy < busy_for ? often : seldom;
+      if (!database || database->broken()) {
+        database = std::make_unique<Postgres>(config_.url);
+        database->execute("SET synchronous_commit = off");  // nothing here has to be durable
+      }
+      tell_answered(*database);
+      const bool later = try_again();
+      const bool more = read_inbox(*database);
+      pause = more ? milliseconds(0) : later ? soon : inbox_every;
     } catch (const std::exception&) {  // the watching thread reports it
       pause = retry;
     }
-    if (nap(pause)) break;
+    calls_.wait(pause);
+    const std::scoped_lock lock(mutex_);
+    if (stopping_) break;
   }
+}
+
+void Fleet::tell_answered(Postgres& database) {
+  std::set<ServerId> answered;
+  {
+    const std::scoped_lock lock(inbox_->mutex);
+    answered.swap(inbox_->answered);
+  }
+  if (answered.empty()) return;
+  database.run("SELECT pg_notify('pits', 'answers ' || sender) FROM unnest($1::bigint[]) AS sender",
+               Numbers(answered.begin(), answered.end()));
 }
 
 void Fleet::dispatch(const std::pair<ServerId, std::int64_t>& key, BanditId id, const std::string& calls,
@@ -64,12 +85,13 @@ void Fleet::dispatch(const std::pair<ServerId, std::int64_t>& key, BanditId id, 
     } else {
       inbox->taken.erase(key);
       if (fate == FleetBandit::Fate::failed) rescan_ = true;
+      if (fate == FleetBandit::Fate::answered && inbox->answered.insert(key.first).second) calls_.ring();
     }
   };
   if (!bandit || !bandit->take(taken, since, finished)) finished(FleetBandit::Fate::failed);
 }
 
-void Fleet::try_again() {
+bool Fleet::try_again() {
   std::vector<std::pair<Inbox::Key, Inbox::Row>> again;
   {
     const std::scoped_lock lock(inbox_->mutex);
@@ -79,16 +101,42 @@ void Fleet::try_again() {
   }
   // The row was read after the lease was taken; where it was lost meanwhile, nothing can be written.
   for (const auto& [key, row] : again) dispatch(key, row.bandit, row.calls, row.seen, row.seen);
+  return !again.empty();
 }
 
+// Whose calls there are or may come. The index is walked from sender to sender.
+void Fleet::scan_senders(Postgres& database, Microseconds now) {
+  Inbox& inbox = *inbox_;
+  const Rows rows = database.run(
+      "WITH RECURSIVE s(sender) AS (SELECT min(sender) FROM pits.inbox UNION ALL"
+      "   SELECT (SELECT min(i.sender) FROM pits.inbox i WHERE i.sender > s.sender) FROM s WHERE s.sender IS NOT NULL)"
+      " SELECT sender, false FROM s WHERE sender IS NOT NULL UNION ALL SELECT id, true FROM pits.server ORDER BY 2");
+  inbox.from.clear();
+  std::map<ServerId, Microseconds> gone;
+  for (int row = 0; row < rows.size(); ++row) {
+    const ServerId sender = rows.number(row, 0);
+    inbox.from[sender] = 0;
+    if (rows.truth(row, 1)) {
+      gone.erase(sender);
+    } else {
+      const auto before = inbox.gone.find(sender);
+      gone[sender] = before == inbox.gone.end() ? now : before->second;
+    }
+  }
+  inbox.gone = std::move(gone);
+  for (const auto& [sender, since] : inbox.gone) {
+    if (now - since < answers_kept) continue;
+    database.run("DELETE FROM pits.inbox WHERE sender = $1 AND answers IS NOT NULL", sender);
+  }
+}
+
+// True where there is more than could be read at once.
 bool Fleet::read_inbox(Postgres& database) {
   Inbox& inbox = *inbox_;
   const Microseconds now = system_clock().steady();
   if (rescan_.exchange(false) || now - inbox.scanned > rescan_every) {
     inbox.scanned = now;
-    inbox.from.clear();
-    const Rows senders = database.run("SELECT DISTINCT sender FROM pits.inbox UNION SELECT id FROM pits.server");
-    for (int row = 0; row < senders.size(); ++row) inbox.from[senders.number(row, 0)] = 0;
+    scan_senders(database, now);
   }
   Numbers senders, from;
   for (const auto& [sender, first] : inbox.from) senders.push_back(sender), from.push_back(first);
@@ -119,7 +167,7 @@ bool Fleet::read_inbox(Postgres& database) {
     blocked.try_emplace(key.first, key.second);
     if (!rows.truth(i, 4) || prefers_me(id) || waited(id)) want(id);
   }
-  return rows.size() > 0;
+  return rows.size() >= most_rows && blocked.empty();
 }
 
 // A call without a holder is left to the server that it suits best, for a while.
@@ -131,25 +179,21 @@ bool Fleet::waited(BanditId bandit) {
   return now - known->second > milliseconds(150);
 }
 
-void Fleet::follow_models() {
+void Fleet::listen() {
+  const std::string calls = fmt::format("calls {}", id_), answers = fmt::format("answers {}", id_);
   std::unique_ptr<Postgres> database;
-  Microseconds looked_at = system_clock().steady() - look_every;
   for (milliseconds pause{0}; !nap(pause);) {
     try {
       if (!database || database->broken()) {
         database = std::make_unique<Postgres>(config_.url);
         database->execute("LISTEN pits");
       }
-      const Microseconds start = system_clock().steady();
-      read_models(*database);
-      if (start - looked_at >= look_every) {
-        looked_at = start;
-        keep_partitions(*database);
-        if (config_.learns) wake_idle(*database);
+      for (const std::string& word : database->wait(models_every)) {
+        if (word == calls) calls_.ring();
+        if (word == answers) link_->outbox.look();
+        if (word.empty()) models_.ring();
       }
-      // Reading takes at most a tenth of the time, however many bandits there are.
-      pause = milliseconds(10 * (system_clock().steady() - start) / 1000);
-      database->wait(models_every);
+      pause = milliseconds(0);
     } catch (const std::exception&) {
       pause = retry;
     }
@@ -162,14 +206,43 @@ void Fleet::wake_idle(Postgres& database) {
   for (int row = 0; row < rows.size(); ++row) want(rows.number(row, 0));
 }
 
-void Fleet::read_models(Postgres& database) {
-  const Rows rows = database.run("SELECT id, name, last, model FROM pits.bandit WHERE last > 0");
+void Fleet::follow_models() {
+  std::unique_ptr<Postgres> database;
+  Microseconds all_read = 0, looked_at = system_clock().steady() - look_every;
+  for (milliseconds pause{0}; !nap(pause);) {
+    try {
+      if (!database || database->broken()) database = std::make_unique<Postgres>(config_.url);
+      const Microseconds start = system_clock().steady();
+      const bool all = start - all_read >= all_models_every;
+      read_models(*database, all);
+      if (all) all_read = start;
+      if (start - looked_at >= look_every) {
+        looked_at = start;
+        keep_partitions(*database);
+        if (config_.learns) wake_idle(*database);
+      }
+      // Reading takes at most a tenth of the time, however many bandits there are.
+      pause = milliseconds(10 * (system_clock().steady() - start) / 1000);
+      models_.wait(models_every);
+    } catch (const std::exception&) {
+      pause = retry;
+    }
+  }
+}
+
+// Those that somebody learns and new ones, or all: nothing happens to the others.
+void Fleet::read_models(Postgres& database, bool all) {
+  const Rows rows = database.run(
+      "SELECT id, name, last, model FROM pits.bandit WHERE last > 0 AND holder IS NOT NULL AND id <= $1"
+      " UNION ALL SELECT id, name, last, model FROM pits.bandit WHERE last > 0 AND id > $1",
+      all ? 0 : newest_);
   for (int row = 0; row < rows.size(); ++row) {
     const BanditId id = rows.number(row, 0);
     {
       const std::scoped_lock lock(mutex_);
       names_[rows.text(row, 1)] = id;
     }
+    newest_ = std::max(newest_, id);
     if (const auto open = bandit(id)) open->heard(rows.natural(row, 2), rows.natural(row, 3));
   }
 }

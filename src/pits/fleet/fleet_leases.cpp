@@ -112,16 +112,24 @@ void Fleet::hold(BanditId id) {
     if (name.size() == 0) return;
     open = this->open(name.text(0, 0));
   }
+  // The lease need not be durable: the first group that is written under it makes it so. Where a database has lost it,
+  // `last` and the epoch refuse what its holder writes, as ever.
   const Rows mine = pool_->take()->run(
       "UPDATE pits.bandit b SET epoch = epoch + 1, holder = $2 WHERE id = $1 AND (holder IS NULL OR holder = $2 OR"
-      " NOT EXISTS (SELECT 1 FROM pits.server s WHERE s.id = b.holder)) RETURNING epoch",
+      " NOT EXISTS (SELECT 1 FROM pits.server s WHERE s.id = b.holder))"
+      " RETURNING epoch, set_config('synchronous_commit', 'off', true)",
       id, id_);
   if (mine.size() == 0) return;
   open->set_holding(
       std::make_shared<Holding>(std::make_unique<PostgresStore>(pool_, id, mine.number(0, 0)),
                                 SharedServing{.decider = open->shared_decider(),
                                               .model_age = static_cast<Microseconds>(config_.model_age * 1e6)}));
+  {
+    const std::scoped_lock lock(mutex_);
+    held_[id] = open;
+  }
   rescan_ = true;
+  calls_.ring();
 }
 
 // `wanted`: somebody has to go on with it; else whoever gets the next call.
@@ -129,6 +137,10 @@ void Fleet::release(FleetBandit& bandit, bool wanted) {
   auto held = bandit.holding();
   if (!held) return;
   bandit.set_holding(nullptr);
+  {
+    const std::scoped_lock lock(mutex_);
+    held_.erase(bandit.id());
+  }
   const bool lost = held->store.lost();
   const bool erases = lost || erases_anything(held->live);
   while (held.use_count() > 1) std::this_thread::sleep_for(milliseconds(1));  // calls that are being handed over

@@ -5,12 +5,15 @@
 namespace pits {
 namespace {
 
-constexpr std::size_t most_queued = 100'000;  // decisions that nobody waits for
-constexpr std::size_t most_calls = 500;       // in a row
-constexpr std::size_t most_rows = 500;        // in one insert
-constexpr std::chrono::milliseconds look{1}, retry{50};
-constexpr std::chrono::seconds patience{10};  // of those who wait
-constexpr std::chrono::seconds kept{60};      // rows that were answered
+constexpr std::size_t most_queued = 100'000;                   // decisions that nobody waits for
+constexpr std::size_t most_calls = 500;                        // in a row
+constexpr std::size_t most_rows = 500;                         // in one insert
+constexpr std::chrono::milliseconds look_every{5}, retry{50};  // for answers of which no word came
+constexpr std::chrono::seconds patience{10};                   // of those who wait
+constexpr std::chrono::seconds kept{60};                       // rows that were answered
+constexpr std::chrono::seconds durable_after{1};               // by the database, though nobody waits for it
+
+using Steady = std::chrono::steady_clock;
 
 std::exception_ptr ended() { return std::make_exception_ptr(failed("the service has ended")); }
 
@@ -57,7 +60,7 @@ bool Outbox::add(BanditId bandit, Call call, CallDone done) {
       last->calls.push_back(std::move(call));
       return true;
     }
-    Row row{.bandit = bandit, .done = std::move(done), .since = std::chrono::steady_clock::now()};
+    Row row{.bandit = bandit, .done = std::move(done), .since = Steady::now()};
     row.calls.push_back(std::move(call));
     waiting_.push_back(std::move(row));
   }
@@ -65,11 +68,13 @@ bool Outbox::add(BanditId bandit, Call call, CallDone done) {
   return true;
 }
 
+// None where there is nothing to send for a while.
 std::deque<Outbox::Row> Outbox::next_rows(bool& stopping) {
   std::unique_lock lock(mutex_);
-  to_sender_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+  to_sender_.wait_for(lock, durable_after, [&] { return stopping_ || !waiting_.empty(); });
   stopping = stopping_;
   std::deque<Row> rows;
+  add_copies(rows);
   while (!waiting_.empty() && rows.size() < most_rows) {
     rows.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
@@ -78,21 +83,48 @@ std::deque<Outbox::Row> Outbox::next_rows(bool& stopping) {
   return rows;
 }
 
+// Rows without an answer: the database may have been restarted before they were durable.
+void Outbox::add_copies(std::deque<Row>& rows) {
+  const auto now = Steady::now();
+  if (now - copied_ < durable_after) return;
+  copied_ = now;
+  for (const auto& [number, row] : sent_) {
+    if (now - row.sent < durable_after) continue;
+    rows.push_back({.bandit = row.bandit, .number = number, .bytes = row.bytes, .copy = true});
+  }
+}
+
+// Those that nobody waits for are remembered until they are certainly durable.
+void Outbox::written(std::deque<Row> rows) {
+  for (Row& row : rows) {
+    queued_ -= row.unwaited;
+    if (row.unwaited > 0) recent_.push_back(std::move(row));
+  }
+  while (!recent_.empty() && Steady::now() - recent_.front().sent > durable_after) recent_.pop_front();
+}
+
+// After a failure: all that may be lost is sent again, the oldest first.
+void Outbox::take_back(std::deque<Row>& rows) {
+  std::erase_if(rows, [](const Row& row) { return row.copy; });
+  for (const Row& row : recent_) queued_ += row.unwaited;
+  rows.insert(rows.begin(), std::make_move_iterator(recent_.begin()), std::make_move_iterator(recent_.end()));
+  recent_.clear();
+}
+
 // Those who have waited too long are told, and nothing of theirs is sent after that.
 void Outbox::expire(std::deque<Row>& rows, const std::string& reason) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Steady::now();
   const auto error = std::make_exception_ptr(failed("{}", reason));
-  for (Row& row : rows) {
-    if (!row.done || now - row.since < patience) continue;
+  std::erase_if(rows, [&](const Row& row) {
+    if (!row.done || now - row.since < patience) return false;
     bool told = false;
     {
       const std::scoped_lock lock(mutex_);
-      told = sent_.erase(row.number) == 0 && row.sent;
+      told = sent_.erase(row.number) == 0 && row.sent != Time{};
     }
     if (!told) row.done(nullptr, error);
-    row.calls.clear();
-  }
-  std::erase_if(rows, [](const Row& row) { return row.calls.empty(); });
+    return true;
+  });
 }
 
 bool Outbox::nap(std::chrono::milliseconds length) {
@@ -106,13 +138,18 @@ void Outbox::send() {
   std::deque<Row> rows;
   for (bool stopping = false;;) {
     if (rows.empty()) rows = next_rows(stopping);
-    if (rows.empty()) return;  // stopping
+    if (rows.empty() && stopping) return;
+    if (rows.empty()) continue;
     try {
-      if (!database || database->broken()) database = std::make_unique<Postgres>(url_);
+      if (!database || database->broken()) {
+        database = std::make_unique<Postgres>(url_);
+        database->execute("SET synchronous_commit = off");
+      }
       insert(*database, rows);
-      rows.clear();
+      written(std::exchange(rows, {}));
       clean(*database);
     } catch (const std::exception& e) {
+      take_back(rows);
       expire(rows, e.what());
       if (nap(retry)) {
         for (Row& row : rows) row.since = {};
@@ -122,28 +159,46 @@ void Outbox::send() {
   }
 }
 
-// A row that was inserted before its connection was lost is there already.
+// A row that was inserted before its connection was lost is there already. Who holds the leases is told, where somebody
+// does.
 void Outbox::insert(Postgres& database, std::deque<Row>& rows) {
   Numbers numbers, bandits;
-  std::vector<std::string> bytes;
-  for (const Row& row : rows) {
+  Blobs bytes;
+  for (Row& row : rows) {
+    if (row.bytes.empty()) {
+      row.unwaited = row.done ? 0 : row.calls.size();
+      row.bytes = to_bytes(std::exchange(row.calls, {}));
+    }
     numbers.push_back(row.number);
     bandits.push_back(row.bandit);
-    bytes.push_back(to_bytes(row.calls));
+    bytes.push_back(row.bytes);
   }
   {  // before they are there: their answers may come at once
     const std::scoped_lock lock(mutex_);
-    for (const Row& row : rows) {
-      if (row.done && !row.sent) sent_[row.number] = {.bandit = row.bandit, .done = row.done, .since = row.since};
+    const auto now = Steady::now();
+    for (Row& row : rows) {
+      if (row.done && row.sent == Time{}) {
+        sent_[row.number] = {
+            .bandit = row.bandit, .done = row.done, .since = row.since, .bytes = row.bytes, .sent = now};
+      }
+      row.sent = now;
     }
   }
-  for (Row& row : rows) row.sent = true;
   database.run(
-      "INSERT INTO pits.inbox(sender, n, bandit, calls) SELECT $1, u.n, u.bandit, u.calls"
-      " FROM unnest($2::bigint[], $3::bigint[], $4::bytea[]) AS u(n, bandit, calls) ON CONFLICT DO NOTHING",
-      sender_, numbers, bandits, Blobs(bytes.begin(), bytes.end()));
+      "WITH new AS (INSERT INTO pits.inbox(sender, n, bandit, calls) SELECT $1, u.n, u.bandit, u.calls"
+      "   FROM unnest($2::bigint[], $3::bigint[], $4::bytea[]) AS u(n, bandit, calls) ON CONFLICT DO NOTHING)"
+      " SELECT pg_notify('pits', 'calls ' || holder) FROM"
+      " (SELECT DISTINCT holder FROM pits.bandit WHERE id = ANY($3) AND holder > 0) AS h",
+      sender_, numbers, bandits, bytes);
   to_receiver_.notify_one();
-  for (const Row& row : rows) queued_ -= row.done ? 0 : row.calls.size();
+}
+
+void Outbox::look() {
+  {
+    const std::scoped_lock lock(mutex_);
+    answers_ = true;
+  }
+  to_receiver_.notify_one();
 }
 
 void Outbox::receive() {
@@ -153,20 +208,19 @@ void Outbox::receive() {
     {
       std::unique_lock lock(mutex_);
       to_receiver_.wait(lock, [&] { return stopping_ || !sent_.empty(); });
+      to_receiver_.wait_for(lock, look_every, [&] { return stopping_ || answers_; });
       if (stopping_) return;
+      answers_ = false;
     }
     std::string problem = "the answer of the server that learns this bandit has not come";
     try {
-      if (!database || database->broken()) {
-        database = std::make_unique<Postgres>(url_);
-      }
+      if (!database || database->broken()) database = std::make_unique<Postgres>(url_);
       fetch(*database);
     } catch (const std::exception& e) {
       problem = e.what();
       std::this_thread::sleep_for(retry);
     }
     tell_late(problem);
-    std::this_thread::sleep_for(look);
   }
 }
 
@@ -174,7 +228,7 @@ void Outbox::tell_late(const std::string& reason) {
   std::vector<CallDone> late;
   {
     const std::scoped_lock lock(mutex_);
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = Steady::now();
     std::erase_if(sent_, [&](auto& entry) {
       if (now - entry.second.since < patience) return false;
       late.push_back(std::move(entry.second.done));
@@ -185,7 +239,7 @@ void Outbox::tell_late(const std::string& reason) {
 }
 
 void Outbox::clean(Postgres& database) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Steady::now();
   if (!marks_.empty() && now - marks_.back().first < kept / 10) return;
   marks_.emplace_back(now, last_number_);
   if (now - marks_.front().first < kept) return;

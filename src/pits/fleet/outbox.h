@@ -1,6 +1,7 @@
-// Calls to bandits that another server learns: they are left in the database, in order and durably, and their answers
-// are fetched from there. A connection that is lost does no harm: the same rows are written again under the same
-// numbers. A row that was answered stays for a while, so that a copy of it that arrives late is not a new one.
+// Calls to bandits that another server learns: they are left in the database, in order, and their answers are fetched
+// from there. A row need not be durable: its answer is, and no answer is durable before its row. Where a connection or
+// the database is lost, the same rows are written again under the same numbers. A row that was answered stays for a
+// while, so that a copy of it that arrives late is not a new one; a decision that is carried out again changes nothing.
 #pragma once
 
 #include <deque>
@@ -29,6 +30,8 @@ class Outbox {
   // Sends what waits, where the database is there; who waits for an answer that has not come is told that the service
   // has ended, and so is whoever adds a call later. Nobody is called after it returns.
   void stop();
+  // Answers may have come.
+  void look();
   // Decisions of a bandit that are not in the database yet.
   std::size_t queued() const { return queued_; }
 
@@ -36,11 +39,14 @@ class Outbox {
   using Time = std::chrono::steady_clock::time_point;
   struct Row {
     BanditId bandit = 0;
-    std::vector<Call> calls{};  // many that nobody waits for, or one
+    std::vector<Call> calls{};  // many that nobody waits for, or one; then bytes
     CallDone done{};
     Time since{};
     std::int64_t number = 0;
-    bool sent = false;  // perhaps
+    std::string bytes{};
+    std::size_t unwaited = 0;  // calls
+    Time sent{};               // last, perhaps; 0: never
+    bool copy = false;         // of one in sent_
   };
 
   void send();
@@ -48,6 +54,9 @@ class Outbox {
   void receive();
   void fetch(Postgres& database);
   std::deque<Row> next_rows(bool& stopping);
+  void add_copies(std::deque<Row>& rows);
+  void written(std::deque<Row> rows);
+  void take_back(std::deque<Row>& rows);
   void expire(std::deque<Row>& rows, const std::string& reason);
   void tell_late(const std::string& reason);
   void clean(Postgres& database);
@@ -57,10 +66,13 @@ class Outbox {
   ServerId sender_;
   std::int64_t last_number_ = 0;                     // of the sending thread
   std::deque<std::pair<Time, std::int64_t>> marks_;  // of the sending thread: last_number_ at some times
+  std::deque<Row> recent_;                           // of the sending thread: nobody waits for them
+  Time copied_{};                                    // of the sending thread
   std::atomic<std::size_t> queued_{0};
   std::mutex mutex_;  // of what follows
   std::condition_variable to_sender_, to_receiver_;
   bool stopping_ = false;
+  bool answers_ = false;  // may have come
   std::deque<Row> waiting_;
   std::unordered_map<std::int64_t, Row> sent_;  // by number: those that somebody waits for
   std::thread sender_thread_, receiver_thread_;

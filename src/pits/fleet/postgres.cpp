@@ -130,8 +130,11 @@ Postgres::Postgres(const std::string& url) : connection_(nullptr, PQfinish) {
     state = PQconnectPoll(connection_.get());
   }
   PQsetnonblocking(connection_.get(), 1);
-  // Plans do not depend on the values here, and planning would cost more than running.
-  execute("SET plan_cache_mode = force_generic_plan; SET bytea_output = hex; SET statement_timeout = '30s'");
+  // Plans do not depend on the values here, and planning would cost more than running. A client that is frozen in a
+  // transaction must not keep its locks.
+  execute(
+      "SET plan_cache_mode = force_generic_plan; SET bytea_output = hex; SET statement_timeout = '30s';"
+      " SET idle_in_transaction_session_timeout = '500ms'");
 }
 
 void Postgres::lose(std::string_view what, std::string_view why) {
@@ -223,20 +226,20 @@ void Postgres::roll_back() noexcept {
   }
 }
 
-bool Postgres::wait(std::chrono::milliseconds most) {
-  const auto any = [&] {
-    bool found = false;
+std::vector<std::string> Postgres::wait(std::chrono::milliseconds most) {
+  const auto heard = [&] {
+    std::vector<std::string> words;
     while (PGnotify* note = PQnotifies(connection_.get())) {
-      found = true;
+      words.emplace_back(note->extra);
       PQfreemem(note);
     }
-    return found;
+    return words;
   };
-  if (any()) return true;
+  if (auto words = heard(); !words.empty()) return words;
   pollfd waiting{.fd = PQsocket(connection_.get()), .events = POLLIN, .revents = 0};
-  if (::poll(&waiting, 1, static_cast<int>(most.count())) <= 0) return false;
+  if (::poll(&waiting, 1, static_cast<int>(most.count())) <= 0) return {};
   if (PQconsumeInput(connection_.get()) == 0) lose("hear from", PQerrorMessage(connection_.get()));
-  return any();
+  return heard();
 }
 
 PostgresPool::Loan PostgresPool::take() {

@@ -105,8 +105,8 @@ class Postgres {
       throw;
     }
   }
-  // Waits for notifications, at most so long; true where there was one.
-  bool wait(std::chrono::milliseconds most);
+  // Waits for notifications, at most so long: what they say.
+  std::vector<std::string> wait(std::chrono::milliseconds most);
   bool broken() const { return broken_; }
 
   // While one lives, calls may take so long.

@@ -7,7 +7,7 @@ namespace pits {
 namespace {
 
 constexpr std::size_t most_recent = 512, most_recent_bytes = std::size_t{16} << 20U;
-constexpr std::int64_t read_ahead = 32;  // groups
+constexpr std::int64_t read_ahead = 256;  // groups
 
 // The fence is the UPDATE of the bandit's row; the others take part only where it found the row.
 constexpr std::string_view commit_group =

@@ -49,11 +49,8 @@ LedgerCounts LogWriter::counts() const {
 }
 
 bool LogWriter::add(Decided decided) {
-  if (queued_.fetch_add(1) >= most_queued) {
-    --queued_;
-    return false;
-  }
-  add({.decided = std::move(decided)});
+  if (queued_ >= most_queued) return false;
+  add({.decided = std::move(decided), .urgent = false});
   return true;
 }
 
@@ -73,8 +70,8 @@ void LogWriter::add_to_gap(std::uint64_t decisions) {
 }
 
 void LogWriter::add(Request request) {
-  const bool urgent = !request.decided;
-  if (urgent) ++waiting_;
+  const bool urgent = request.urgent;
+  ++(urgent ? waiting_ : queued_);
   auto* node = new Request(std::move(request));
   node->before = requests_.load();
   while (!requests_.compare_exchange_weak(node->before, node)) {
@@ -171,7 +168,7 @@ void LogWriter::finish(Requests& requests, const std::vector<std::exception_ptr>
   for (std::size_t i = 0; i < told; ++i) {
     const std::exception_ptr& wrong = failure ? failure : errors[i];
     if (!requests[i]->decided) {
-      --waiting_;  // before it is told
+      --(requests[i]->urgent ? waiting_ : queued_);  // before it is told
       requests[i]->finish(ledger_, wrong);
     } else if (wrong) {
       report(wrong);

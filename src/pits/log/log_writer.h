@@ -24,6 +24,7 @@ class LogWriter {
     // Instead of both: a decision that nobody waits for. It is tried until it is durable.
     std::optional<Decided> decided{};
     bool dropped = false;  // it: another decision has its id
+    bool urgent = true;    // somebody waits for it
     Request* before = nullptr;
   };
 
@@ -49,7 +50,7 @@ class LogWriter {
   // A decision that is not logged: the next group says so.
   void add_to_gap(std::uint64_t decisions = 1);
 
-  std::uint64_t queued() const { return queued_; }      // decisions that are not durable yet
+  std::uint64_t queued() const { return queued_; }      // decisions that nobody waits for and are not durable yet
   std::uint64_t waiting() const { return waiting_; }    // other requests that are not durable yet
   std::uint64_t unlogged() const { return unlogged_; }  // decisions of all gaps since the start
   LedgerCounts counts() const;
