@@ -61,15 +61,18 @@ struct HttpConfig {
   std::size_t most_headers = 64;             // lines: else 431
   std::size_t most_body = 1 << 20;           // bytes: else 413
   std::size_t most_connections = 4096;       // above: 503 and closed
+  std::size_t most_per_address = 0;          // of them: else 429 and closed; 0: all may have one address
+  std::size_t most_buffered = 256 << 20;     // bytes of bodies that come or wait, of all connections: else 503
   std::size_t most_pipelined = 64;   // requests of one connection that wait for their answers; then it is not read
   std::size_t most_waiting = 65536;  // requests of all connections that wait for their answers: else 503
   std::chrono::milliseconds header_timeout{5000}, body_timeout{10000}, idle_timeout{60000}, write_timeout{10000};
 };
 
 struct HttpCounters {
-  std::uint64_t accepted = 0, refused = 0, open = 0;  // connections; refused: above the limit
+  std::uint64_t accepted = 0, refused = 0, open = 0;  // connections; refused: above a limit
   std::uint64_t requests = 0, malformed = 0, timeouts = 0;
-  std::uint64_t waiting = 0;  // requests without an answer yet
+  std::uint64_t waiting = 0;   // requests without an answer yet
+  std::uint64_t buffered = 0;  // bytes of their bodies, and of those that are not complete
 };
 
 class HttpServer {

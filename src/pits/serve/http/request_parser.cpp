@@ -1,6 +1,7 @@
 #include "pits/serve/http/request_parser.h"
 
 #include <algorithm>
+#include <array>
 
 #include "pits/serve/http/request_head.h"
 
@@ -14,9 +15,13 @@ constexpr std::string_view crlf = "\r\n";
 bool starts_method(char c) { return c >= 'A' && c <= 'Z' ? true : c >= 'a' && c <= 'z'; }
 
 // RFC 3986: what a path and a query may have without an escape, and '%'.
-bool is_target_character(char c) {
-  return c > 0x20 && c < 0x7f && std::string_view("\"#<>\\^`{|}").find(c) == std::string_view::npos;
-}
+constexpr auto target_characters = [] {
+  std::array<bool, 256> allowed{};
+  for (int c = 0x21; c < 0x7f; ++c) allowed[static_cast<std::size_t>(c)] = true;
+  for (const char c : std::string_view("\"#<>\\^`{|}")) allowed[static_cast<unsigned char>(c)] = false;
+  return allowed;
+}();
+bool is_target_character(char c) { return target_characters[static_cast<unsigned char>(c)]; }
 
 }  // namespace
 

@@ -53,7 +53,8 @@ void HttpServer::reload_certificates() {
 HttpCounters HttpServer::counters() const {
   const HttpShared& common = shared_->common;
   HttpCounters sum{.open = common.open.load(std::memory_order_relaxed),
-                   .waiting = common.waiting.load(std::memory_order_relaxed)};
+                   .waiting = common.waiting.load(std::memory_order_relaxed),
+                   .buffered = common.buffered.load(std::memory_order_relaxed)};
   for (const auto& loop : shared_->loops) {
     sum.accepted += loop->accepted;
     sum.refused += loop->refused;
