@@ -152,9 +152,10 @@ int serve(ServeOptions& options) {
   std::optional<std::jthread> second;  // waits for the signal that ends at once
   Service service(options.service);
   {
-    HttpServer server(options.http, [&](const HttpRequest& request, Answerer answerer) {
-      service.handle(request, std::move(answerer));
-    });
+    HttpServer server(
+        options.http,
+        [&](const HttpRequest& request, Answerer answerer) { service.handle(request, std::move(answerer)); },
+        [&] { return service.end_turn(); });
     service.watch(server);
     note("pits: serving {} at {}{}\n", lock ? options.store : without_password(options.store), scheme(options.http),
          server.address());

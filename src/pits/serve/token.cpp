@@ -22,25 +22,42 @@ void append(Bytes& bytes, const void* data, std::size_t size) {
   bytes.insert(bytes.end(), from, from + size);
 }
 
-// The bytes that an Archive would write, in memory that is used again. Texts are left empty: learning needs none.
+// The bytes that an Archive would write, to memory with room for them. Texts are left empty: learning needs none.
 struct FieldWriter {
-  Bytes& out;
+  unsigned char* to;
 
-  void operator()(std::string_view, const std::string&) const { number(std::uint64_t{0}); }
+  void bytes(const void* from, std::size_t size) {
+    if (size > 0) std::memcpy(to, from, size);
+    to += size;
+  }
+  void operator()(std::string_view, const std::string&) { number(std::uint64_t{0}); }
   template <class T>
-  void operator()(std::string_view, const std::vector<T>& values) const {
+  void operator()(std::string_view, const std::vector<T>& values) {
     number(std::uint64_t{values.size()});
-    append(out, values.data(), values.size() * sizeof(T));
+    bytes(values.data(), values.size() * sizeof(T));
   }
   template <class T>
   requires std::is_arithmetic_v<T>
-  void operator()(std::string_view, const T& value) const { number(value); }
+  void operator()(std::string_view, const T& value) { number(value); }
 
  private:
   template <class T>
-  void number(T value) const {
-    append(out, &value, sizeof value);
+  void number(T value) {
+    bytes(&value, sizeof value);
   }
+};
+// How many they are.
+struct FieldCounter {
+  std::size_t size = 0;
+
+  void operator()(std::string_view, const std::string&) { size += sizeof(std::uint64_t); }
+  template <class T>
+  void operator()(std::string_view, const std::vector<T>& values) {
+    size += sizeof(std::uint64_t) + values.size() * sizeof(T);
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void operator()(std::string_view, const T&) { size += sizeof(T); }
 };
 static_assert(sizeof(bool) == 1);
 
@@ -167,14 +184,18 @@ void TokenKeys::append(std::string& text, const Decided& decided, Microseconds u
   thread_local Nonces nonces;
   const Key& key = keys_.back();
   const Nonces& with = nonces.next(key.secret);
-  bytes.assign(1, format);
-  pits::append(bytes, &key.id, sizeof key.id);
-  pits::append(bytes, with.nonce(), nonce_size);
-  const FieldWriter write{bytes};
-  const_cast<Decided&>(decided).visit(write);  // writing changes nothing
+  auto& from = const_cast<Decided&>(decided);  // which is only read
+  FieldCounter count;
+  from.visit(count);
+  count("utc", utc);
+  const std::size_t size = count.size;
+  bytes.resize(head_size + size + tag_size);
+  FieldWriter write{bytes.data()};
+  write.bytes(&format, sizeof format);
+  write.bytes(&key.id, sizeof key.id);
+  write.bytes(with.nonce(), nonce_size);
+  from.visit(write);
   write("utc", utc);
-  const std::size_t size = bytes.size() - head_size;
-  bytes.resize(bytes.size() + tag_size);
   write_associated(associated, bytes.data(), bandit, seed);
   unsigned char* fields = bytes.data() + head_size;
   crypto_aead_chacha20poly1305_ietf_encrypt(fields, nullptr, fields, size, associated.data(), associated.size(),

@@ -173,6 +173,7 @@ void HttpConnection::take_requests(std::string_view& bytes) {
 void HttpConnection::dispatch() {
   HttpRequest request = parser_.request();
   request.peer = peer_;
+  request.may_wait = static_cast<bool>(loop_.shared().end_turn);
   const bool close = !parser_.keep_alive() || loop_.draining();
   const std::uint64_t slot = first_number_ + waiting_slots();
   slots_.push_back({{.head_only = request.method == "HEAD", .http10 = parser_.http10(), .close = close}});

@@ -23,6 +23,7 @@ struct HttpRequest {
   std::string_view authorization;  // the header's value; empty: none
   std::string_view body;
   std::string_view peer;  // address of the client, or "unix"
+  bool may_wait = false;  // for the end of the turn: see HttpServer
 };
 
 struct HttpReply {
@@ -78,7 +79,9 @@ struct HttpCounters {
 class HttpServer {
  public:
   // Listens and serves when it returns. An Error says what is wrong with the address, the certificate or the key.
-  HttpServer(HttpConfig config, HttpHandler handler);
+  // `end_turn`, where there is one, is called by a thread that has handled all requests that it had: what the handler
+  // has put off, so that requests of one turn are worked on together, is answered then. True: something was.
+  HttpServer(HttpConfig config, HttpHandler handler, std::function<bool()> end_turn = {});
   ~HttpServer();  // closes everything at once
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

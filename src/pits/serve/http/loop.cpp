@@ -83,7 +83,7 @@ void HttpLoop::run() {
 void HttpLoop::turn() {
   if (shared_.draining.load(std::memory_order_relaxed) && !draining()) stop_listening();
   take_answers();
-  settle_all();
+  end_turn();
   const auto until_sweep = std::chrono::ceil<std::chrono::milliseconds>(next_sweep_ - now_);
   const bool busy = !answers_.empty();  // more may have come, and nobody would wake the loop
   answers_.clear();
@@ -93,7 +93,7 @@ void HttpLoop::turn() {
   mailbox_->awake();
   update_clock();
   for (int i = 0; i < n; ++i) handle(events[i]);
-  settle_all();
+  end_turn();
   if (now_ >= next_sweep_) sweep();
   removed_.clear();
 }
@@ -201,6 +201,17 @@ void HttpLoop::settle_all() {
     connection->settle();
   }
   to_settle_.clear();
+}
+
+// Connections whose replies are sent may have more requests.
+void HttpLoop::end_turn() {
+  for (bool answered = true; answered;) {
+    settle_all();
+    try {
+      answered = shared_.end_turn && shared_.end_turn();
+    } catch (...) {  // no memory; Answerers that are gone have sent a 500
+    }
+  }
 }
 
 void HttpLoop::sweep() {

@@ -19,6 +19,7 @@ namespace pits {
 struct HttpShared {
   HttpConfig config;
   HttpHandler handler;
+  std::function<bool()> end_turn{};
   std::atomic<std::uint64_t> open = 0, waiting = 0, buffered = 0;
   Peers peers{};
   std::atomic<bool> draining = false;
@@ -69,6 +70,7 @@ class HttpLoop {
   std::size_t excess_of(const HttpConnection& connection);
   void take_answers();
   void settle_all();
+  void end_turn();
   void sweep();
   void stop_listening();
   void watch_listeners(bool on);
