@@ -56,7 +56,7 @@ void expect_same(const RequestHead& head, const RequestHead& plain, std::string_
   if (head.status != 0) return;
   for (const auto view : {&RequestHead::method, &RequestHead::target, &RequestHead::host, &RequestHead::origin,
                           &RequestHead::authorization}) {
-    RC_ASSERT(head.*view == plain.*view);
+    RC_ASSERT((head.*view) == (plain.*view));
     const bool inside = (head.*view).data() >= text.data() && (head.*view).end() <= text.end();
     RC_ASSERT((head.*view).empty() || inside);
   }

@@ -1,5 +1,6 @@
 // Requests of one turn: what a handler puts off is answered at the turn's end, and decisions that the service makes
 // together are those that it makes one by one.
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "experiment/scratch.h"
@@ -37,6 +38,9 @@ TEST(Turn, WhatIsPutOffIsAnsweredAtItsEnd) {
       EXPECT_EQ(client.reply().body, "now");
     }
     EXPECT_EQ(server.counters().waiting, 0U);
+    client.close();
+    other.close();
+    wait_until([&] { return server.counters().open == 0; });
     EXPECT_EQ(server.counters().buffered, 0U);
   }
 }
@@ -65,7 +69,9 @@ class Served {
                                {"window", 100}};
     EXPECT_EQ(client.ask(request("PUT", "", setup)).status, 201);
     for (int i = 0; i < 12; ++i) {
-      const nlohmann::json decided = json(client.ask(decide({0.1 * i, 1.0})));
+      const std::string action(1, static_cast<char>('a' + i % 3));
+      const nlohmann::json asked{{"context", {0.1 * i, 1.0}}, {"allowed", {action}}};
+      const nlohmann::json decided = json(client.ask(request("POST", "/decide", asked)));
       const nlohmann::json reward{{"id", decided["id"]}, {"value", i % 3 == 0 ? 1.0 : 0.0}};
       EXPECT_EQ(client.ask(request("POST", "/rewards", reward)).status, 200);
       wait_until([&] {
@@ -82,7 +88,7 @@ class Served {
     return method + " /v1/bandits/shop" + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
            std::to_string(text.size()) + "\r\n\r\n" + text;
   }
-  static std::string decide(const std::vector<double>& x) { return request("POST", "/decide", {{"context", x}}); }
+  static std::string rank(const std::vector<double>& x) { return request("POST", "/rank", {{"context", x}}); }
 
  private:
   Scratch scratch_;
@@ -90,20 +96,21 @@ class Served {
   HttpServer server_;
 };
 
-// The fourth context is too short; with a key a decision is durable first.
+// Ids differ from service to service, and with them the draws; the probabilities of all actions do not. The fourth
+// context is too short; with a key a decision is durable first.
 TEST(Turn, DecisionsAreTheSame) {
   std::string all;
   const int n = 11;
   for (int i = 0; i < n; ++i) {
     if (i == 3) {
-      all += Served::decide({1.0});
+      all += Served::rank({1.0});
     } else if (i == 6) {
-      all += Served::request("POST", "/decide", {{"context", {0.5, 0.5}}, {"key", "k"}});
+      all += Served::request("POST", "/rank", {{"context", {0.5, 0.5}}, {"key", "k"}});
     } else {
-      all += Served::decide({0.3 * i - 1.0, 0.1 * i});
+      all += Served::rank({0.3 * i - 1.0, 0.1 * i});
     }
   }
-  std::array<std::vector<nlohmann::json>, 2> found;
+  std::array<std::vector<std::map<std::string, double>>, 2> found;
   for (const bool together : {false, true}) {
     Served served(together);
     RawClient client = served.client();
@@ -111,13 +118,15 @@ TEST(Turn, DecisionsAreTheSame) {
     for (int i = 0; i < n; ++i) {
       const Reply reply = client.reply();
       EXPECT_EQ(reply.status, i == 3 ? 400 : 200);
-      nlohmann::json body = Served::json(reply);
-      body.erase("token");
-      found[together ? 1 : 0].push_back(body);
+      std::map<std::string, double>& probabilities = found[together ? 1 : 0].emplace_back();
+      for (const auto& [place, one] : Served::json(reply).value("ranking", nlohmann::json::array()).items()) {
+        probabilities[one["action"]] = one["probability"];
+      }
+      EXPECT_EQ(probabilities.size(), i == 3 ? 0U : 3U);
     }
   }
   EXPECT_EQ(found[0], found[1]);
-  EXPECT_NE(found[0][0]["propensity"], found[0][1]["propensity"]);  // they depend on the context
+  EXPECT_NE(found[0][0], found[0][1]);  // they depend on the context
 }
 
 }  // namespace

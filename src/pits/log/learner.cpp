@@ -116,7 +116,7 @@ void Learner::remember(Decided decided) {
   const std::size_t size = size_of(decided);
   const auto [place, is_new] = waiting_.try_emplace(id, std::move(decided));
   if (!is_new) throw bad_input("the log is damaged: two decisions have the id {}", id);
-  place->second.context = {};
+  std::string().swap(place->second.context);
   bytes_ += size;
   while (bytes_ > most_bytes) {
     bytes_ -= size_of(waiting_.begin()->second);

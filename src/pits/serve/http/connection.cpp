@@ -15,7 +15,7 @@ constexpr std::size_t most_kept = 16384;      // bytes of a buffer that is kept 
 
 void keep_small(std::string& buffer) {
   buffer.clear();
-  if (buffer.capacity() > most_kept) buffer = {};
+  if (buffer.capacity() > most_kept) std::string().swap(buffer);  // an assignment would keep the memory
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ void HttpConnection::count_buffered() {
   const bool more = now > std::exchange(buffered_, now);
   if (!more || !parser_.in_body() || last_taken_ || sum <= loop_.config().most_buffered) return;
   refuse(503);
-  input_ = {};
+  std::string().swap(input_);
   parser_.forget_body();
   count_buffered();
 }

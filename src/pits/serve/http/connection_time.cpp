@@ -40,7 +40,7 @@ void HttpConnection::close() {
   if (closed()) return;
   loop_.remove(*this);
   socket_.close();
-  input_ = {};
+  std::string().swap(input_);
   parser_.forget_body();
   count_buffered();
 }

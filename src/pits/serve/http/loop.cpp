@@ -205,12 +205,11 @@ void HttpLoop::settle_all() {
 
 // Connections whose replies are sent may have more requests.
 void HttpLoop::end_turn() {
-  for (bool answered = true; answered;) {
+  settle_all();
+  try {
+    while (shared_.end_turn && shared_.end_turn()) settle_all();
+  } catch (...) {  // no memory; Answerers that are gone have sent a 500
     settle_all();
-    try {
-      answered = shared_.end_turn && shared_.end_turn();
-    } catch (...) {  // no memory; Answerers that are gone have sent a 500
-    }
   }
 }
 

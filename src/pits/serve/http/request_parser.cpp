@@ -39,7 +39,7 @@ bool RequestParser::take_expectation() {
 RequestParser::State RequestParser::next(std::string_view& input) {
   if (status_ != 0) return State::refused;
   if (!in_body_) {
-    if (body_.capacity() > most_kept) body_ = {};
+    if (body_.capacity() > most_kept) forget_body();
     body_.clear();
     if (const State state = take_head(input); state != State::request) return state;
   }
@@ -122,7 +122,7 @@ RequestParser::State RequestParser::split_target(std::string_view target) {
 
 // The body is on its way: the request must not point into the input any more.
 void RequestParser::keep_head(std::string_view head) {
-  if (head_.capacity() > most_kept) head_ = {};
+  if (head_.capacity() > most_kept) std::string().swap(head_);
   head_.assign(head);
   for (std::string_view* view :
        {&request_.method, &request_.path, &request_.query, &request_.host, &request_.origin, &request_.authorization}) {
