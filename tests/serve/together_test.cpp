@@ -119,9 +119,8 @@ TEST(Turn, DecisionsAreTheSame) {
       const Reply reply = client.reply();
       EXPECT_EQ(reply.status, i == 3 ? 400 : 200);
       std::map<std::string, double>& probabilities = found[together ? 1 : 0].emplace_back();
-      for (const auto& [place, one] : Served::json(reply).value("ranking", nlohmann::json::array()).items()) {
-        probabilities[one["action"]] = one["probability"];
-      }
+      const nlohmann::json ranking = Served::json(reply).value("ranking", nlohmann::json::array());
+      for (const nlohmann::json& one : ranking) probabilities[one["action"]] = one["probability"];
       EXPECT_EQ(probabilities.size(), i == 3 ? 0U : 3U);
     }
   }
