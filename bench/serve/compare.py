@@ -55,16 +55,17 @@ class Bench:
         self.options = options
         self.numbers = {"cores of the servers": options.server_cpus, "cores of the loader": options.loader_cpus}
 
-    def load(self, service, **settings):
+    def load(self, service, cpus=None, **settings):
         o = self.options
         settings = {"seconds": o.seconds, "connections": o.connections, "threads": o.loader_threads, **settings}
         words = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
-        command = ["taskset", "-c", o.loader_cpus, o.build / "load_serve", "--to", f"127.0.0.1:{service.port}", "--pid",
+        command = ["taskset", "-c", cpus or o.loader_cpus, o.build / "load_serve", "--to", f"127.0.0.1:{service.port}", "--pid",
                    ",".join(map(str, service.pids)), *service.load, *words]
+        waited = services.waited_seconds(service.pids)
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(done.stderr)
-        return json.loads(done.stdout)
+        return {**json.loads(done.stdout), "waited": services.waited_seconds(service.pids) - waited}
 
     def train(self, service):
         """Decides and rewards until enough is learned, then waits until nothing is left to learn."""
@@ -136,19 +137,23 @@ class Bench:
             if default in made:
                 found.setdefault(f"{default}, training", []).append(self.while_training(made[default], rate))
         self.numbers["latency"] = found
-        print(f"\n| {rate:,.0f} per second, Poisson | p50 | p99 | p99.9 | max, µs |\n|---|---|---|---|---|")
+        print(f"\n| {rate:,.0f} per second, Poisson | p50 | p99 | p99.9 | max, µs | the answering thread waited for a core, ms per second |\n"
+              "|---|---|---|---|---|---|")
         for name, rounds in found.items():
             row = " | ".join(f"{median_of(rounds, f'{q}_us'):.0f}" for q in ["p50", "p99", "p999", "max"])
-            print(f"| {name} | {row} |{remarks(rounds)}", flush=True)
+            waited = statistics.median(1000 * one["waited"] / self.options.seconds for one in rounds)
+            print(f"| {name} | {row} | {waited:.1f} |{remarks(rounds)}", flush=True)
 
     def while_training(self, service, rate):
-        """Rewards come at 1,000 per second meanwhile; how many trainings were adopted is counted."""
+        """Rewards come at 1,000 per second meanwhile, from a core of their own if there are two; trainings are counted."""
         o = self.options
+        cpus = services.numbers_of(o.loader_cpus)
+        measured, taught = (",".join(map(str, cpus[:-1])), cpus[-1]) if len(cpus) > 1 else (o.loader_cpus, o.loader_cpus)
         trainings = service.ask("GET", "/v1/bandits/load/state")["trainings"]
-        command = ["taskset", "-c", o.loader_cpus, o.build / "load_serve", "--to", f"127.0.0.1:{service.port}",
+        command = ["taskset", "-c", taught, o.build / "load_serve", "--to", f"127.0.0.1:{service.port}",
                    "--requests=decide+reward", "--rate=1000", f"--seconds={o.seconds + 2}", "--connections=8"]
         teacher = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
-        found = self.load(service, requests="decide", rate=rate, threads=1)
+        found = self.load(service, measured, requests="decide", rate=rate, threads=1)
         teacher.wait()
         found["trainings"] = service.ask("GET", "/v1/bandits/load/state")["trainings"] - trainings
         return found

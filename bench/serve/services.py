@@ -52,6 +52,26 @@ def cpu_seconds(pids):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def waited_seconds(pids):
+    """How long the threads that answer were ready to run and had no core."""
+    nanoseconds = 0
+    for pid in pids:
+        for task in pathlib.Path(f"/proc/{pid}/task").glob("*"):
+            with contextlib.suppress(FileNotFoundError):
+                if (task / "comm").read_text().strip() in ["pits http", "nginx"]:
+                    nanoseconds += int((task / "schedstat").read_text().split()[1])
+    return 1e-9 * nanoseconds
+
+
+def numbers_of(cpus):
+    """[0, 1, 2, 5] of "0-2,5"."""
+    found = []
+    for part in cpus.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
 def resident_mb(pid):
     return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <optional>
 
+#include "pits/serve/http/peers.h"
 #include "serve/raw_client.h"
 
 namespace pits::test {
@@ -142,6 +143,90 @@ TEST(Limits, OnlySoManyConnections) {
   wait_until([&] { return server.server.counters().open == 1; });
   EXPECT_EQ(server.client().ask(get("/x")).status, 200);
   EXPECT_EQ(server.server.counters().refused, 1U);
+}
+
+TEST(Limits, OnlySoManyConnectionsOfAnAddress) {
+  EchoServer server({.threads = 2, .most_per_address = 2});
+  RawClient first = server.client(), second = server.client();
+  EXPECT_EQ(first.ask(get("/x")).status, 200);
+  EXPECT_EQ(second.ask(get("/x")).status, 200);
+  RawClient third = server.client();
+  const Reply refused = third.reply();
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_TRUE(refused.has("\r\nRetry-After: 1\r\n"));
+  EXPECT_EQ(third.rest(), "");
+  third.close();
+  first.close();
+  wait_until([&] { return server.server.counters().open == 1; });
+  EXPECT_EQ(server.client().ask(get("/x")).status, 200);
+  EXPECT_EQ(server.server.counters().refused, 1U);
+}
+
+// Many above the limit are closed without a word, and count no more once they are closed.
+TEST(Limits, AnAddressThatGoesOnIsJustClosed) {
+  EchoServer server({.most_per_address = 1});
+  RawClient first = server.client();
+  EXPECT_EQ(first.ask(get("/x")).status, 200);
+  std::vector<RawClient> others;
+  for (int i = 0; i < 30; ++i) others.push_back(server.client());
+  wait_until([&] { return server.server.counters().refused == 30; });
+  EXPECT_LT(server.server.counters().open, 30U);
+  others.clear();
+  wait_until([&] { return server.server.counters().open == 1; });
+  EXPECT_EQ(first.ask(get("/x")).status, 200);
+}
+
+TEST(Limits, ANetworkOfIpv6CountsAsOneAddress) {
+  EXPECT_EQ(counted_address("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(counted_address("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+  EXPECT_EQ(counted_address("2001:db8:1:2::9"), "2001:db8:1:2::");
+  EXPECT_EQ(counted_address("::ffff:192.0.2.7"), "::ffff:192.0.2.7");  // is an IPv4 address
+  EXPECT_EQ(counted_address("unix"), "");
+}
+
+TEST(Limits, BodiesThatComeTakeOnlySoMuchMemory) {
+  constexpr std::size_t most = 2 << 20, size = 900'000;
+  EchoServer server({.most_buffered = most});
+  const std::string head = "POST /x HTTP/1.1\r\nHost: here\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n";
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(server.client());
+    clients.back().send(head + std::string(size - 1, 'b'));
+  }
+  std::size_t refused = 0, answered = 0;
+  for (RawClient& client : clients) {
+    client.send("b");
+    const Reply reply = client.reply();
+    answered += reply.status == 200 ? 1 : 0;
+    refused += reply.status == 503 && reply.has("\r\nRetry-After: 1\r\n") ? 1 : 0;
+  }
+  EXPECT_EQ(answered + refused, clients.size());
+  EXPECT_GE(refused, 2U);  // each of the others keeps at least its bytes
+  EXPECT_GE(answered, 1U);
+  clients.clear();
+  wait_until([&] { return server.server.counters().open == 0; });
+  EXPECT_EQ(server.server.counters().buffered, 0U);
+}
+
+TEST(Limits, BodiesOfRequestsThatWaitTakeOnlySoMuchMemory) {
+  EchoServer server({.most_buffered = 40'000});
+  const std::string body(30'000, 'b');
+  RawClient first = server.client(), second = server.client(), third = server.client();
+  first.send(post("/held/1", body));
+  second.send(post("/held/2", body));
+  wait_until([&] { return server.server.counters().waiting == 2; });
+  EXPECT_EQ(third.ask(get("/x")).status, 503);
+  first.close();  // its request still waits
+  EXPECT_EQ(third.ask(get("/x")).status, 503);
+  server.answer_held(0);
+  wait_until([&] { return server.server.counters().waiting == 1; });
+  EXPECT_EQ(third.ask(get("/x")).status, 200);
+  server.answer_held(0);
+  EXPECT_EQ(second.reply().status, 200);
+  third.close();
+  second.close();
+  wait_until([&] { return server.server.counters().open == 0; });
+  EXPECT_EQ(server.server.counters().buffered, 0U);
 }
 
 TEST(Drain, LetsAnswersFinish) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "pits/serve/http/request_head.h"
 #include "serve/parsed.h"
 
 namespace pits::test {
@@ -48,6 +49,30 @@ RC_GTEST_PROP(RequestParser, BodiesComeBack, ()) {
   }
   expected.push_back("more");
   RC_ASSERT(parsed(text, *rc::gen::inRange<std::size_t>(1, 50), {}) == expected);
+}
+
+void expect_same(const RequestHead& head, const RequestHead& plain, std::string_view text) {
+  RC_ASSERT(head.status == plain.status);
+  if (head.status != 0) return;
+  for (const auto view : {&RequestHead::method, &RequestHead::target, &RequestHead::host, &RequestHead::origin,
+                          &RequestHead::authorization}) {
+    RC_ASSERT((head.*view) == (plain.*view));
+    const bool inside = (head.*view).data() >= text.data() && (head.*view).end() <= text.end();
+    RC_ASSERT((head.*view).empty() || inside);
+  }
+  RC_ASSERT(head.http10 == plain.http10);
+  RC_ASSERT(head.keep_alive == plain.keep_alive);
+  RC_ASSERT(head.expects_continue == plain.expects_continue);
+  RC_ASSERT(head.chunked == plain.chunked);
+  RC_ASSERT(head.length == plain.length);
+}
+
+// A head that is known from before is the one that is read.
+RC_GTEST_PROP(RequestHead, OneThatIsKnownIsTheSame, ()) {
+  const std::string request = any_request();
+  const std::string text = request.substr(0, std::min(request.find("\r\n\r\n"), request.size() - 4) + 4);
+  const RequestHead plain = read_request_head(text);
+  for (const std::string& copy : {text, std::string(text)}) expect_same(parse_request_head(copy), plain, copy);
 }
 
 // A head of exactly the limits is accepted, one more byte or line is not.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "experiment/expect_error.h"
@@ -157,6 +158,34 @@ TEST(Token, NoNonceIsUsedTwice) {
   std::set<std::string> seen;
   for (int i = 0; i < 2000; ++i) seen.insert(keys.seal(record(), "shop", 42).substr(7, 32));
   EXPECT_EQ(seen.size(), 2000U);
+}
+
+// Tokens share the random part of their nonces for a while, and each is one of XChaCha20 as libsodium opens it.
+TEST(Token, NoncesAreDrawnAnewAfter256Tokens) {
+  const TokenKeys keys = TokenKeys::parse(fixed_keys, "fixed");
+  std::map<std::string, int> drawn;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string token = keys.seal(record(), "shop", 42);
+    ++drawn[token.substr(7, 20)];  // bytes 5.25 to 20.25; the 16 are 5 to 21
+    ASSERT_EQ(keys.open(token, "shop", 42).id, 77U);
+  }
+  for (const auto& [start, tokens] : drawn) EXPECT_LE(tokens, 256);
+  EXPECT_LE(drawn.size(), 9U);
+}
+
+// A key that is not the newest any more must not seal by what was made of it.
+TEST(Token, AnotherKeyHasNoncesOfItsOwn) {
+  const TokenKeys keys = TokenKeys::parse(fixed_keys, "fixed");
+  std::string text(fixed_keys);
+  text[text.size() - 2] = text[text.size() - 2] == '0' ? '1' : '0';  // of the secret
+  const TokenKeys others = TokenKeys::parse(text, "others");
+  for (int i = 0; i < 3; ++i) {
+    const std::string one = keys.seal(record(), "shop", 42), other = others.seal(record(), "shop", 42);
+    EXPECT_NE(one.substr(7, 20), other.substr(7, 20));
+    EXPECT_EQ(keys.open(one, "shop", 42).id, 77U);
+    EXPECT_EQ(others.open(other, "shop", 42).id, 77U);
+    EXPECT_NE(refusal(keys, other), "");
+  }
 }
 
 // A child has a copy of the random bytes that its parent has fetched, and must not use them.

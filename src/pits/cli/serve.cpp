@@ -152,9 +152,10 @@ int serve(ServeOptions& options) {
   std::optional<std::jthread> second;  // waits for the signal that ends at once
   Service service(options.service);
   {
-    HttpServer server(options.http, [&](const HttpRequest& request, Answerer answerer) {
-      service.handle(request, std::move(answerer));
-    });
+    HttpServer server(
+        options.http,
+        [&](const HttpRequest& request, Answerer answerer) { service.handle(request, std::move(answerer)); },
+        [&] { return service.end_turn(); });
     service.watch(server);
     note("pits: serving {} at {}{}\n", lock ? options.store : without_password(options.store), scheme(options.http),
          server.address());
@@ -222,6 +223,8 @@ std::function<int()> add_serve(CLI::App& app) {
   add_text(*command, "--tls-cert", options->http.certificate, "certificate chain, PEM");
   add_text(*command, "--tls-key", options->http.private_key, "its private key, PEM");
   add_whole(*command, "--connections", options->http.most_connections, "at most; default: 4096");
+  add_whole(*command, "--connections-per-address", options->http.most_per_address,
+            "at most; 0, the default: as many as all may have");
   add_whole(*command, "--drain", options->drain, "seconds that requests in flight have after SIGTERM; default: 10");
   add_text(*command, "--name", options->fleet.name, "fleet: name of this server, for people");
   command->add_option("--lease", options->fleet.lease,

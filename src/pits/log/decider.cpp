@@ -1,5 +1,6 @@
 #include "pits/log/decider.h"
 
+#include "pits/agent/together.h"
 #include "pits/log/live_config.h"
 
 namespace pits {
@@ -7,6 +8,7 @@ namespace pits {
 Decider::Decider(Created created, ServingPolicy policy, EventNumber number, NextId next_id)
     : created_(std::move(created)),
       next_id_(std::move(next_id)),
+      gains_together_(dynamic_cast<const DecidesTogether*>(policy.agent.get()) != nullptr),
       published_(std::make_unique<Published>(Published{std::move(policy), number})),
       names_(std::make_unique<ActionNames>()) {
   if (!created_.schema.empty()) schema_.emplace(created_.schema);
@@ -27,6 +29,17 @@ Decided Decider::make(ContextView x, const ActionSet& actions, const DecisionLab
   made.context = labels.context;
   ++made_;
   return made;
+}
+
+// Contexts that do not fit are left to make(), which says so.
+std::shared_ptr<void> Decider::prepare(std::span<const ContextView> contexts, const Published& by) const {
+  const auto* agent = dynamic_cast<const DecidesTogether*>(by.policy.agent.get());
+  if (agent == nullptr) return nullptr;
+  std::vector<ContextView> fitting;
+  for (const ContextView& x : contexts) {
+    if (x.size() == by.policy.agent->setup().context_size) fitting.push_back(x);
+  }
+  return agent->prepare(fitting);
 }
 
 Decided Decider::decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,

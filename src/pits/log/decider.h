@@ -29,6 +29,17 @@ class Decider {
   // All allowed actions are in `ranking`: the decision's own first, the others by the same draws.
   Decided make(ContextView x, const ActionSet& actions, const DecisionLabels& labels, std::vector<Action>* ranking,
                bool wait);
+  // decide(), which may call make(): in these contexts, which lie where they are now, that costs less where several are
+  // decided together (agent/together.h).
+  template <class Decide>
+  void together(std::span<const ContextView> contexts, Decide&& decide) const {
+    published_.read([&](const Published& by) {
+      const std::shared_ptr<void> prepared = prepare(contexts, by);
+      decide();
+      return 0;
+    });
+  }
+  bool gains_together() const { return gains_together_; }
   std::vector<float> encode(std::string_view context) const;
   double probabilities(ContextView x, const ActionSet& actions, DecisionId id, std::span<float> p) const;
 
@@ -63,6 +74,7 @@ class Decider {
   };
 
   std::size_t action_count() const;  // that decisions know
+  std::shared_ptr<void> prepare(std::span<const ContextView> contexts, const Published& by) const;
   std::vector<std::uint8_t> mask_of(const std::vector<std::string>& allowed, std::size_t K) const;
   static Decided decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,
                          std::vector<Action>* ranking);
@@ -70,6 +82,7 @@ class Decider {
   Created created_;
   std::optional<Schema> schema_;
   NextId next_id_;
+  bool gains_together_;
   std::mutex publishing_;
   LeftRight<Published> published_;
   std::unique_ptr<Published> spare_{};  // that was published before

@@ -45,17 +45,18 @@ Learner::Learner(const Store& store, EventNumber number, Bandit bandit)
 
 void Learner::follow(EventNumber until) {
   while (number_ < until) {
-    const auto group = store_.group_holding(number_ + 1);
-    if (!group) return;
-    for (const EventNumber end = std::min(until, group->last()); number_ < end; ++number_) {
-      apply(number_ + 1, group->event(number_ + 1));
+    if (!group_) group_ = store_.group_holding(number_ + 1);
+    if (!group_) return;
+    for (const EventNumber end = std::min(until, group_->last()); number_ < end; ++number_) {
+      apply(number_ + 1, group_->event(number_ + 1));
     }
+    if (number_ == group_->last()) group_.reset();
   }
 }
 
-void Learner::apply(EventNumber number, const Event& event) {
-  if (const Decided* decided = decision_in(event)) {
-    return remember(*decided);
+void Learner::apply(EventNumber number, Event event) {
+  if (Decided* decided = decision_in(event)) {
+    return remember(std::move(*decided));
   }
   if (std::holds_alternative<Rewarded>(event) || std::holds_alternative<Activated>(event)) return;
   changed_ = number;
@@ -114,11 +115,13 @@ void Learner::learn(const Settled& settled) {
   }
 }
 
-void Learner::remember(const Decided& decided) {
-  const auto [place, is_new] = waiting_.try_emplace(decided.id, decided);
-  if (!is_new) throw bad_input("the log is damaged: two decisions have the id {}", decided.id);
-  place->second.context.clear();
-  bytes_ += size_of(decided);
+void Learner::remember(Decided decided) {
+  const DecisionId id = decided.id;
+  const std::size_t size = size_of(decided);
+  const auto [place, is_new] = waiting_.try_emplace(id, std::move(decided));
+  if (!is_new) throw bad_input("the log is damaged: two decisions have the id {}", id);
+  std::string().swap(place->second.context);
+  bytes_ += size;
   while (bytes_ > most_bytes) {
     bytes_ -= size_of(waiting_.begin()->second);
     waiting_.erase(waiting_.begin());

@@ -41,11 +41,11 @@ class Learner {
 
  private:
   Learner(const Store& store, EventNumber number, Bandit bandit);
-  void apply(EventNumber number, const Event& event);
+  void apply(EventNumber number, Event event);
   void learn(const Settled& settled);
   void add_actions(EventNumber number, const ActionsAdded& added);
   void adopt(EventNumber number, const TrainingAdopted& adopted);
-  void remember(const Decided& decided);
+  void remember(Decided decided);
   Decided take(const Settled& settled);
 
   const Store& store_;
@@ -57,6 +57,7 @@ class Learner {
   EventNumber began_ = 0;  // of the training
   std::uint64_t refused_ = 0;
   std::string refusal_;
+  std::optional<GroupReader> group_;  // that it is in the middle of: reading it checks all of its bytes
   // Decisions that have not settled, those of the highest ids; the others are read from the store.
   std::map<DecisionId, Decided> waiting_;
   std::size_t bytes_ = 0;

@@ -1,8 +1,6 @@
 // The learning thread of a live bandit: it follows the log, publishes what it has learned, and keeps snapshots.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "pits/core/interrupt.h"
+#include "pits/core/thread_turns.h"
 #include "pits/log/drop.h"
 #include "pits/log/live_bandit.h"
 
@@ -18,13 +16,6 @@ constexpr std::size_t kept_snapshots = 2;          // besides the bases
 constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
 constexpr std::chrono::microseconds look_again{60'000'000};  // where nothing happens
 constexpr Microseconds hour = 3'600'000'000;
-constexpr int niceness = 10;
-
-// Of the calling thread: decisions and rewards go first where cores are few. Nothing is lost where it is not allowed.
-void give_way() { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness); }
-
-// For `top -H` and profilers.
-void name_thread(const char* name) { pthread_setname_np(pthread_self(), name); }
 
 }  // namespace
 

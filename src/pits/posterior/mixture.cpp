@@ -20,9 +20,11 @@ struct Predictions {
   Matrix<float> means;                       // (sets,K)
   std::vector<float> mean;                   // (K)
 };
-Predictions& predictions() {
-  thread_local Predictions p;
-  return p;
+// Of the contexts that this thread predicts together.
+Predictions& predictions(std::size_t context = 0) {
+  thread_local std::vector<Predictions> all;
+  if (context >= all.size()) all.resize(context + 1);
+  return all[context];
 }
 
 // out += M x
@@ -103,32 +105,61 @@ void Mixture::find_means(std::size_t set, std::span<const float> features, std::
   for (float& m : out) m = std::clamp(m, low_, high_);
 }
 
+void Mixture::start_prediction(std::size_t context) const {
+  Predictions& p = predictions(context);
+  p.features.resize(sets_.size());
+  p.means.reshape(sets_.size(), draw_sd_.cols());
+  p.mean.assign(draw_sd_.cols(), 0.0F);
+}
+
+void Mixture::predict_set(const Posterior& posterior, std::span<const float> x, std::size_t i,
+                          std::size_t context) const {
+  Predictions& p = predictions(context);
+  const auto w = static_cast<float>(weight(i));
+  find_features(posterior, x, i, p.features[i]);
+  find_means(i, p.features[i], p.means.row(i));
+  for (std::size_t a = 0; a < p.mean.size(); ++a) p.mean[a] += w * p.means(i, a);
+}
+
 // `all`: of sets that weigh nothing too.
 void Mixture::predict(const Posterior& posterior, std::span<const float> x, bool all) const {
-  Predictions& p = predictions();
-  const std::size_t K = draw_sd_.cols();
-  p.features.resize(sets_.size());
-  p.means.reshape(sets_.size(), K);
-  p.mean.assign(K, 0.0F);
+  start_prediction(0);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
-    const auto w = static_cast<float>(weight(i));
-    if (w == 0.0F && !all) continue;
-    find_features(posterior, x, i, p.features[i]);
-    find_means(i, p.features[i], p.means.row(i));
-    for (std::size_t a = 0; a < K; ++a) p.mean[a] += w * p.means(i, a);
+    if (all || weighs(i)) predict_set(posterior, x, i, 0);
   }
 }
 
-// out = m̄ + ρ (m_i − m̄) + κσδ·φ for draws of set i; deviations δ, (n·K,F); out (n·K)
+// δ·φ for draws of set i; deviations δ, (n·K,F); out (n·K)
 void Mixture::find_draws(std::size_t i, ConstMatrixView<float> deviations, std::span<float> out) const {
-  const Predictions& p = predictions();
+  std::ranges::fill(out, 0.0F);
+  add_times(deviations, predictions().features[i], out);
+  finish_draws(i, 0, out);
+}
+
+// The same at each of the contexts: one product with all their features.
+void Mixture::find_draws(std::size_t i, std::span<Matrix<float>> out) const {
+  const std::size_t n = out.size(), F = sets_[i].features(), rows = sets_[i].deviations().rows();
+  thread_local Matrix<float> features, products;  // (n,F), (S·K,n)
+  features.reshape(n, F);
+  products.reshape(rows, n);
+  for (std::size_t c = 0; c < n; ++c) std::ranges::copy(predictions(c).features[i], features.row(c).begin());
+  std::ranges::fill(products.flat(), 0.0F);
+  add_product_transposed(sets_[i].deviations(), features, products);
+  for (std::size_t c = 0; c < n; ++c) {
+    const std::span<float> own = out[c].flat().subspan(i * rows, rows);
+    for (std::size_t r = 0; r < rows; ++r) own[r] = products(r, c);
+    finish_draws(i, c, own);
+  }
+}
+
+// out = m̄ + ρ (m_i − m̄) + κσ·out
+void Mixture::finish_draws(std::size_t i, std::size_t context, std::span<float> out) const {
+  const Predictions& p = predictions(context);
   const std::size_t K = draw_sd_.cols();
   const auto rho = static_cast<float>(config_.mean_shrinkage);
   thread_local std::vector<float> centre;  // (K) m̄ + ρ (m_i − m̄)
   centre.resize(K);
   for (std::size_t a = 0; a < K; ++a) centre[a] = p.mean[a] + rho * (p.means(i, a) - p.mean[a]);
-  std::ranges::fill(out, 0.0F);
-  add_times(deviations, p.features[i], out);
   if (config_.optimistic) {
     for (float& value : out) value = std::max(0.0F, value);
   }
@@ -151,6 +182,20 @@ void Mixture::values(const Posterior& posterior, std::span<const float> x, Matri
   out.reshape(row_weights_.size(), K);
   for (std::size_t i = 0; i < sets_.size(); ++i) {  // all rows of a set have the same weight
     if (row_weights_[i * S] > 0.0) find_draws(i, sets_[i].deviations(), out.flat().subspan(i * S * K, S * K));
+  }
+}
+
+void Mixture::values(const Posterior& posterior, ConstMatrixView<float> xs, std::span<Matrix<float>> out) const {
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    start_prediction(c);
+    out[c].reshape(row_weights_.size(), draw_sd_.cols());
+  }
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    if (!weighs(i)) continue;
+    for (std::size_t c = 0; c < out.size(); ++c) predict_set(posterior, xs.row(c), i, c);
+  }
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    if (weighs(i)) find_draws(i, out);
   }
 }
 

@@ -46,6 +46,8 @@ class Mixture {
   bool inputs() const { return inputs_; }  // contexts are features of the networks' regressions too
   // What each draw thinks of every action at x in the networks' units, (rows,K); 0 where its weight is.
   void values(const Posterior& posterior, std::span<const float> x, Matrix<float>& out) const;
+  // The same at several contexts, xs (n,d), out (n): what a set has learned is read once for all of them.
+  void values(const Posterior& posterior, ConstMatrixView<float> xs, std::span<Matrix<float>> out) const;
   // The same of one draw, (K).
   void values(const Posterior& posterior, std::span<const float> x, std::size_t row, std::span<float> out) const;
 
@@ -64,7 +66,12 @@ class Mixture {
                      std::vector<float>& out) const;
   void find_means(std::size_t set, std::span<const float> features, std::span<float> out) const;
   void find_draws(std::size_t set, ConstMatrixView<float> deviations, std::span<float> out) const;
+  void find_draws(std::size_t set, std::span<Matrix<float>> out) const;
+  void finish_draws(std::size_t set, std::size_t context, std::span<float> out) const;
+  bool weighs(std::size_t set) const { return static_cast<float>(weight(set)) != 0.0F; }
   void predict(const Posterior& posterior, std::span<const float> x, bool all) const;
+  void start_prediction(std::size_t context) const;
+  void predict_set(const Posterior& posterior, std::span<const float> x, std::size_t set, std::size_t context) const;
   Address draws_of(std::size_t set, Purpose purpose, std::size_t step) const;
   void update_weights();
   void update_draw_sd(const Standardiser& standardiser);

@@ -1,5 +1,6 @@
 #include "pits/serve/service.h"
 
+#include "pits/core/thread_turns.h"
 #include "pits/serve/page.h"
 
 namespace pits {
@@ -182,7 +183,8 @@ void Service::report_problems() {
 }
 
 void Service::housekeeping() {
-  pthread_setname_np(pthread_self(), "pits monitor");
+  name_thread("pits monitor");
+  give_way();
   for (int turn = 1;; ++turn) {
     {
       std::unique_lock lock(mutex_);

@@ -30,6 +30,8 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   void handle(const HttpRequest& request, Answerer answerer);
+  // Answers what this thread has put off (HttpRequest::may_wait). False: nothing.
+  bool end_turn();
   // Whose counters the metrics show.
   void watch(const HttpServer& server) { http_ = &server; }
   void begin_drain() { draining_ = true; }
@@ -58,10 +60,21 @@ class Service {
     RequestMetrics::Time at = RequestMetrics::now();
   };
 
+  // A request for decisions.
+  struct Asked {
+    std::shared_ptr<ServedBandit> bandit;
+    OneOrMany<DecideRequest> all;
+    bool rank;
+    Reply reply;
+  };
+
   void dispatch(RouteId route, Exchange& exchange);
   void decide(Exchange& exchange, bool rank);
-  void decide_durably(Exchange& exchange, LiveCalls& live, std::vector<Decided> made,
-                      std::vector<std::vector<Action>> rankings, bool many);
+  void decide(Asked& asked);
+  void decide_all(std::span<Asked> all);  // of one bandit
+  static std::vector<Asked>& put_off();   // by this thread
+  std::vector<Decided> make_all(Asked& asked, std::vector<std::vector<Action>>& rankings);
+  static void decide_durably(Asked& asked, std::vector<Decided> made, std::vector<std::vector<Action>> rankings);
   void reward(Exchange& exchange);
   void settle(Exchange& exchange, bool cancel);
   void put(Exchange& exchange);

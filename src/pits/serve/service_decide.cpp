@@ -100,7 +100,9 @@ HttpReply reply_of(Answer answer) {
   static constexpr std::array reasons{"", "", "the decision has settled without it", "there is no such decision",
                                       "the decision has as many rewards as it can have"};
   const int status = status_of(answer);
-  if (status == 200) return {.body = fmt::format("{{\"answer\": \"{}\"}}\n", format_value(answer))};
+  if (status == 200) {
+    return {.body = std::string("{\"answer\": \"").append(enum_names<Answer>[static_cast<std::size_t>(answer)]) + "\"}\n"};
+  }
   return {.status = status,
           .body = fmt::format("{{\"answer\": \"{}\", \"error\": \"{}\"}}\n", format_value(answer),
                               reasons[static_cast<std::size_t>(answer)])};
@@ -116,41 +118,34 @@ HttpReply reply_of(const std::vector<Answer>& answers) {
 
 }  // namespace
 
-void Service::decide(Exchange& e, bool rank) {
-  const auto bandit = bandits_.find(e.name);
-  LiveCalls& live = bandit->live();
-  Decider& decider = live.decider();
-  const auto asked = read_decide(e.request.body, decider.schema(), decider.created().context_size);
-  std::vector<Decided> made;
-  made.reserve(asked.requests.size());
-  std::vector<std::vector<Action>> rankings(rank ? asked.requests.size() : 0);
+void Service::decide(Asked& asked) {
+  LiveCalls& live = asked.bandit->live();
+  const Decider& decider = std::as_const(live).decider();
+  std::vector<std::vector<Action>> rankings(asked.rank ? asked.all.requests.size() : 0);
+  std::vector<Decided> made = make_all(asked, rankings);
   bool durable = config_.durable_decisions;
-  for (const DecideRequest& request : asked.requests) {
-    std::vector<Action>* ranking = rank ? &rankings[made.size()] : nullptr;
-    made.push_back(decider.make(request.x, request.actions(), request.labels, ranking, false));
-    durable = durable || !request.labels.key.empty() || !fits_token(made.back());
-  }
-  if (durable) return decide_durably(e, live, std::move(made), std::move(rankings), asked.many);
-  DecidedList list(asked.many, made.size());
+  for (const Decided& one : made) durable = durable || !one.key.empty() || !fits_token(one);
+  if (durable) return decide_durably(asked, std::move(made), std::move(rankings));
+  DecidedList list(asked.all.many, made.size());
   const Microseconds now = system_clock().utc();
   for (std::size_t i = 0; i < made.size(); ++i) {
     std::string& text = list.next();
     append_decided(text, decider, made[i]);
     text += ", \"token\": \"";
     credentials_.read([&](const Credentials& with) {
-      with.tokens.append(text, made[i], now, bandit->name(), decider.created().seed);
+      with.tokens.append(text, made[i], now, asked.bandit->name(), decider.created().seed);
       return 0;
     });
     text += '"';
-    append_ranking(text, decider, made[i], rank ? rankings[i] : std::vector<Action>());
+    append_ranking(text, decider, made[i], asked.rank ? rankings[i] : std::vector<Action>());
     live.write(std::move(made[i]));  // one that cannot be written now is counted as a gap
   }
-  e.reply(list.finish());
+  asked.reply(list.finish());
 }
 
 // The functions below are called by threads that write, in any order; the last one answers.
-void Service::decide_durably(Exchange& e, LiveCalls& live, std::vector<Decided> made,
-                             std::vector<std::vector<Action>> rankings, bool many) {
+void Service::decide_durably(Asked& asked, std::vector<Decided> made, std::vector<std::vector<Action>> rankings) {
+  LiveCalls& live = asked.bandit->live();
   struct Waiting {
     Reply reply;
     bool many;
@@ -161,7 +156,8 @@ void Service::decide_durably(Exchange& e, LiveCalls& live, std::vector<Decided> 
     std::exception_ptr error{};
   };
   rankings.resize(made.size());  // empty where none is asked for
-  const auto waiting = std::shared_ptr<Waiting>(new Waiting{std::move(e.reply), many, std::move(rankings), {}});
+  const auto waiting =
+      std::shared_ptr<Waiting>(new Waiting{std::move(asked.reply), asked.all.many, std::move(rankings), {}});
   waiting->texts.resize(made.size());
   for (std::size_t i = 0; i < made.size(); ++i) {
     const DecisionId id = made[i].id;
@@ -232,9 +228,9 @@ void Service::find_then(Exchange& e, bool by_key, std::function<void(const std::
 
 void Service::reward(Exchange& e) {
   const auto bandit = bandits_.find(e.name);
-  const auto asked = read_rewards(e.request.body);
+  auto asked = read_rewards(e.request.body);
   const bool by_key = std::ranges::any_of(asked.requests, [](const auto& one) { return !one.decision.empty(); });
-  find_then(e, by_key, [this, bandit, asked](const std::shared_ptr<Reply>& reply) {
+  find_then(e, by_key, [this, bandit, asked = std::move(asked)](const std::shared_ptr<Reply>& reply) {
     std::vector<Reward> rewards;
     rewards.reserve(asked.requests.size());
     for (const RewardRequest& request : asked.requests) rewards.push_back(reward_of(*bandit, request));

@@ -22,48 +22,90 @@ void append(Bytes& bytes, const void* data, std::size_t size) {
   bytes.insert(bytes.end(), from, from + size);
 }
 
-// The bytes that an Archive would write, in memory that is used again. Texts are left empty: learning needs none.
+// The bytes that an Archive would write, to memory with room for them. Texts are left empty: learning needs none.
 struct FieldWriter {
-  Bytes& out;
+  unsigned char* to;
 
-  void operator()(std::string_view, const std::string&) const { number(std::uint64_t{0}); }
+  void bytes(const void* from, std::size_t size) {
+    if (size > 0) std::memcpy(to, from, size);
+    to += size;
+  }
+  void operator()(std::string_view, const std::string&) { number(std::uint64_t{0}); }
   template <class T>
-  void operator()(std::string_view, const std::vector<T>& values) const {
+  void operator()(std::string_view, const std::vector<T>& values) {
     number(std::uint64_t{values.size()});
-    append(out, values.data(), values.size() * sizeof(T));
+    bytes(values.data(), values.size() * sizeof(T));
   }
   template <class T>
   requires std::is_arithmetic_v<T>
-  void operator()(std::string_view, const T& value) const { number(value); }
+  void operator()(std::string_view, const T& value) { number(value); }
 
  private:
   template <class T>
-  void number(T value) const {
-    append(out, &value, sizeof value);
+  void number(T value) {
+    bytes(&value, sizeof value);
   }
+};
+// How many they are.
+struct FieldCounter {
+  std::size_t size = 0;
+
+  void operator()(std::string_view, const std::string&) { size += sizeof(std::uint64_t); }
+  template <class T>
+  void operator()(std::string_view, const std::vector<T>& values) {
+    size += sizeof(std::uint64_t) + values.size() * sizeof(T);
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void operator()(std::string_view, const T&) { size += sizeof(T); }
 };
 static_assert(sizeof(bool) == 1);
 
 std::atomic<unsigned> forks{0};
 
-// Random bytes are fetched for many tokens at once. A forked process has a copy of what is left, and fetches its own.
-void append_nonce(Bytes& bytes) {
-  static const int watched = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
-  if (watched != 0) throw failed("cannot watch for forks: {}", std::strerror(watched));
-  struct Supply {
-    std::array<unsigned char, 256 * nonce_size> bytes;
-    std::size_t used = sizeof bytes;
-    unsigned forks = 0;
-  };
-  thread_local Supply supply;
-  if (supply.used == supply.bytes.size() || supply.forks != forks.load(std::memory_order_relaxed)) {
-    randombytes_buf(supply.bytes.data(), supply.bytes.size());
-    supply.used = 0;
-    supply.forks = forks;
+// A nonce is 16 bytes that make a key of the secret one (HChaCha20) and 8 bytes for the cipher with that key (IETF
+// ChaCha20): that is XChaCha20. A thread draws all of them, counts with the 8 for the next tokens, which need no new key,
+// and then draws again. A forked process has a copy of them, and draws its own.
+class Nonces {
+ public:
+  // Valid until the next one.
+  const Nonces& next(const std::array<unsigned char, 32>& secret) {
+    static const int watched = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+    if (watched != 0) throw failed("cannot watch for forks: {}", std::strerror(watched));
+    if (left_ == 0 || secret != secret_ || forks_ != forks.load(std::memory_order_relaxed)) draw(secret);
+    --left_;
+    ++count_;
+    std::memcpy(nonce_.data() + first_size, &count_, sizeof count_);
+    return *this;
   }
-  append(bytes, supply.bytes.data() + supply.used, nonce_size);
-  supply.used += nonce_size;
-}
+  const unsigned char* nonce() const { return nonce_.data(); }
+  const unsigned char* key() const { return key_.data(); }
+  std::array<unsigned char, crypto_aead_chacha20poly1305_ietf_NPUBBYTES> short_nonce() const {
+    std::array<unsigned char, crypto_aead_chacha20poly1305_ietf_NPUBBYTES> last{};  // 4 zeros and the 8 bytes
+    std::memcpy(last.data() + 4, nonce_.data() + first_size, sizeof count_);
+    return last;
+  }
+
+ private:
+  static constexpr std::size_t first_size = crypto_core_hchacha20_INPUTBYTES;
+  static_assert(first_size + sizeof(std::uint64_t) == nonce_size);
+
+  void draw(const std::array<unsigned char, 32>& secret) {
+    forks_ = forks;
+    secret_ = secret;
+    randombytes_buf(nonce_.data(), nonce_.size());
+    std::memcpy(&count_, nonce_.data() + first_size, sizeof count_);
+    crypto_core_hchacha20(key_.data(), nonce_.data(), secret.data(), nullptr);
+    left_ = tokens_per_draw;
+  }
+
+  static constexpr int tokens_per_draw = 256;
+  std::array<unsigned char, 32> secret_{}, key_{};
+  std::array<unsigned char, nonce_size> nonce_{};
+  std::uint64_t count_ = 0;
+  int left_ = 0;
+  unsigned forks_ = 0;
+};
 
 // What is authenticated beside the fields: version, key and bandit.
 void write_associated(Bytes& bytes, const unsigned char* head, std::string_view bandit, std::uint64_t seed) {
@@ -139,19 +181,25 @@ Bytes decoded(std::string_view token) {
 void TokenKeys::append(std::string& text, const Decided& decided, Microseconds utc, std::string_view bandit,
                        std::uint64_t seed) const {
   thread_local Bytes bytes, associated;
+  thread_local Nonces nonces;
   const Key& key = keys_.back();
-  bytes.assign(1, format);
-  pits::append(bytes, &key.id, sizeof key.id);
-  append_nonce(bytes);
-  const FieldWriter write{bytes};
-  const_cast<Decided&>(decided).visit(write);  // writing changes nothing
+  const Nonces& with = nonces.next(key.secret);
+  auto& from = const_cast<Decided&>(decided);  // which is only read
+  FieldCounter count;
+  from.visit(count);
+  count("utc", utc);
+  const std::size_t size = count.size;
+  bytes.resize(head_size + size + tag_size);
+  FieldWriter write{bytes.data()};
+  write.bytes(&format, sizeof format);
+  write.bytes(&key.id, sizeof key.id);
+  write.bytes(with.nonce(), nonce_size);
+  from.visit(write);
   write("utc", utc);
-  const std::size_t size = bytes.size() - head_size;
-  bytes.resize(bytes.size() + tag_size);
   write_associated(associated, bytes.data(), bandit, seed);
   unsigned char* fields = bytes.data() + head_size;
-  crypto_aead_xchacha20poly1305_ietf_encrypt(fields, nullptr, fields, size, associated.data(), associated.size(),
-                                             nullptr, fields - nonce_size, key.secret.data());
+  crypto_aead_chacha20poly1305_ietf_encrypt(fields, nullptr, fields, size, associated.data(), associated.size(),
+                                            nullptr, with.short_nonce().data(), with.key());
   append_encoded(text, bytes);
 }
 

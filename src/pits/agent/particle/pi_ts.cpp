@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pits/agent/particle/votes.h"
+#include "pits/posterior/prepared_values.h"
 
 namespace pits {
 
@@ -33,6 +34,11 @@ Action PiTs::decide(const Query& query, Stream& stream, ActionProbabilities* exa
   const Matrix<float>& rewards = posterior_.all_values(query.x);
   if (exact != nullptr) count_votes(rewards, weights, query.actions, *exact);
   return best_action(rewards.row(drawn), query.actions);
+}
+
+std::shared_ptr<void> PiTs::prepare(std::span<const ContextView> contexts) const {
+  if (posterior_.mixture() == nullptr || contexts.size() < 2) return nullptr;
+  return std::make_shared<PreparedValues>(posterior_, contexts);
 }
 
 // The mean over the particles: each is as likely to decide.

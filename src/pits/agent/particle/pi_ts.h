@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pits/agent/agent.h"
+#include "pits/agent/together.h"
 #include "pits/posterior/posterior.h"
 
 namespace pits {
@@ -20,13 +21,14 @@ inline Fields fields(PiTsConfig& c) {
       .renamed("explore_decay", "floor_decay");
 }
 
-class PiTs : public Cloned<PiTs> {
+class PiTs : public Cloned<PiTs>, public DecidesTogether {
  public:
   PiTs(const PiTsConfig& config, const AgentSetup& setup);
 
   bool training_due() const override { return posterior_.training_due(); }
   void train() override { posterior_.train(); }
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
+  std::shared_ptr<void> prepare(std::span<const ContextView> contexts) const override;  // of a mixture
 
   const PiTsConfig& config() const { return config_; }
   const Posterior& posterior() const { return posterior_; }

@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "pits/serve/http/loop.h"
@@ -14,7 +15,7 @@ constexpr std::size_t most_kept = 16384;      // bytes of a buffer that is kept 
 
 void keep_small(std::string& buffer) {
   buffer.clear();
-  if (buffer.capacity() > most_kept) buffer = {};
+  if (buffer.capacity() > most_kept) std::string().swap(buffer);  // an assignment would keep the memory
 }
 
 }  // namespace
@@ -46,7 +47,9 @@ void HttpConnection::answer(std::uint64_t slot, HttpReply reply) {
     loop_.shared().waiting.fetch_sub(1, std::memory_order_relaxed);
   }
   if (slot < first_number_ || slot - first_number_ >= waiting_slots()) return;  // its connection has ended
-  slots_[first_ + slot - first_number_].reply = std::move(reply);
+  Slot& answered = slots_[first_ + slot - first_number_];
+  release(answered);
+  answered.reply = std::move(reply);
   if (slot == first_number_) write_ready_replies();
 }
 
@@ -63,6 +66,7 @@ void HttpConnection::write_ready_replies() {
     ++first_number_;
     if (close) {
       last_taken_ = true;
+      std::for_each(slots_.begin() + static_cast<std::ptrdiff_t>(first_), slots_.end(), [this](Slot& s) { release(s); });
       first_number_ += waiting_slots();
       first_ = slots_.size();
     }
@@ -105,6 +109,26 @@ void HttpConnection::read() {
   } while (socket_.holds_input() && reads());
 }
 
+// What a handler keeps of a body is about as large.
+void HttpConnection::release(Slot& slot) {
+  if (slot.body > 0) loop_.shared().buffered.fetch_sub(std::exchange(slot.body, 0), std::memory_order_relaxed);
+}
+
+// Of requests that are not complete, or have to wait. A body that would take more than all connections may have is
+// refused.
+void HttpConnection::count_buffered() {
+  std::atomic<std::uint64_t>& all = loop_.shared().buffered;
+  const std::size_t now = closed() ? 0 : input_.capacity() + parser_.kept();
+  if (now == buffered_) return;
+  const std::uint64_t sum = all.fetch_add(now - buffered_, std::memory_order_relaxed) + now - buffered_;
+  const bool more = now > std::exchange(buffered_, now);
+  if (!more || !parser_.in_body() || last_taken_ || sum <= loop_.config().most_buffered) return;
+  refuse(503);
+  std::string().swap(input_);
+  parser_.forget_body();
+  count_buffered();
+}
+
 void HttpConnection::take(std::string_view bytes) {
   if (last_taken_) {
     dropped_ += bytes.size();
@@ -113,7 +137,7 @@ void HttpConnection::take(std::string_view bytes) {
   if (input_.empty()) {
     take_requests(bytes);
     if (!bytes.empty()) input_.assign(bytes);
-    return;
+    return count_buffered();
   }
   input_.reserve(input_.size() + bytes.size() + readable_after_body);
   input_.append(bytes);
@@ -124,6 +148,7 @@ void HttpConnection::take(std::string_view bytes) {
   } else {
     input_.erase(0, input_.size() - rest.size());
   }
+  count_buffered();
 }
 
 void HttpConnection::take_requests(std::string_view& bytes) {
@@ -148,6 +173,7 @@ void HttpConnection::take_requests(std::string_view& bytes) {
 void HttpConnection::dispatch() {
   HttpRequest request = parser_.request();
   request.peer = peer_;
+  request.may_wait = static_cast<bool>(loop_.shared().end_turn);
   const bool close = !parser_.keep_alive() || loop_.draining();
   const std::uint64_t slot = first_number_ + waiting_slots();
   slots_.push_back({{.head_only = request.method == "HEAD", .http10 = parser_.http10(), .close = close}});
@@ -157,7 +183,8 @@ void HttpConnection::dispatch() {
   loop_.requests.add();
   handling_ = slot;
   HttpShared& shared = loop_.shared();
-  if (shared.waiting.load(std::memory_order_relaxed) >= loop_.config().most_waiting) {
+  if (shared.waiting.load(std::memory_order_relaxed) >= loop_.config().most_waiting ||
+      shared.buffered.load(std::memory_order_relaxed) > loop_.config().most_buffered) {
     answer(slot, error_reply(503));
     return;
   }
@@ -165,7 +192,11 @@ void HttpConnection::dispatch() {
     shared.handler(request, Answerer(shared_from_this(), slot));
   } catch (...) {  // the Answerer has sent a 500
   }
-  if (handling_) shared.waiting.fetch_add(1, std::memory_order_relaxed);
+  if (handling_) {
+    shared.waiting.fetch_add(1, std::memory_order_relaxed);
+    slots_.back().body = request.body.size();
+    shared.buffered.fetch_add(request.body.size(), std::memory_order_relaxed);
+  }
   handling_.reset();
 }
 

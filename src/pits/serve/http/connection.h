@@ -35,6 +35,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   bool closed() const { return socket_.descriptor() < 0; }
   int descriptor() const { return socket_.descriptor(); }
+  const std::string& peer() const { return peer_; }
   std::size_t place = 0;  // among the loop's connections
   bool waits_to_settle = false;
 
@@ -43,6 +44,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   struct Slot {
     ReplyFrame frame;
     std::optional<HttpReply> reply{};
+    std::size_t body = 0;  // bytes that are counted as buffered while it waits
   };
   enum class Phase { idle, head, body };
 
@@ -57,6 +59,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void write_ready_replies();
   bool send();
   void finish();
+  void count_buffered();
+  void release(Slot& slot);
   void set_phase(Phase phase);
   void watch();
   void time_out();
@@ -70,6 +74,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string input_{};   // the beginning of a request that is not complete, or requests that have to wait
   std::string output_{};  // replies, of which sent_ bytes are sent
   std::size_t sent_ = 0;
+  std::size_t buffered_ = 0;  // bytes of input that are counted
 
   std::vector<Slot> slots_{};  // those before first_ are done
   std::size_t first_ = 0;

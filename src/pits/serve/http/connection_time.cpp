@@ -40,6 +40,9 @@ void HttpConnection::close() {
   if (closed()) return;
   loop_.remove(*this);
   socket_.close();
+  std::string().swap(input_);
+  parser_.forget_body();
+  count_buffered();
 }
 
 void HttpConnection::set_phase(Phase phase) {

@@ -23,6 +23,7 @@ struct HttpRequest {
   std::string_view authorization;  // the header's value; empty: none
   std::string_view body;
   std::string_view peer;  // address of the client, or "unix"
+  bool may_wait = false;  // for the end of the turn: see HttpServer
 };
 
 struct HttpReply {
@@ -61,21 +62,26 @@ struct HttpConfig {
   std::size_t most_headers = 64;             // lines: else 431
   std::size_t most_body = 1 << 20;           // bytes: else 413
   std::size_t most_connections = 4096;       // above: 503 and closed
+  std::size_t most_per_address = 0;          // of them: else 429 and closed; 0: all may have one address
+  std::size_t most_buffered = 256 << 20;     // bytes of bodies that come or wait, of all connections: else 503
   std::size_t most_pipelined = 64;   // requests of one connection that wait for their answers; then it is not read
   std::size_t most_waiting = 65536;  // requests of all connections that wait for their answers: else 503
   std::chrono::milliseconds header_timeout{5000}, body_timeout{10000}, idle_timeout{60000}, write_timeout{10000};
 };
 
 struct HttpCounters {
-  std::uint64_t accepted = 0, refused = 0, open = 0;  // connections; refused: above the limit
+  std::uint64_t accepted = 0, refused = 0, open = 0;  // connections; refused: above a limit
   std::uint64_t requests = 0, malformed = 0, timeouts = 0;
-  std::uint64_t waiting = 0;  // requests without an answer yet
+  std::uint64_t waiting = 0;   // requests without an answer yet
+  std::uint64_t buffered = 0;  // bytes of their bodies, and of those that are not complete
 };
 
 class HttpServer {
  public:
   // Listens and serves when it returns. An Error says what is wrong with the address, the certificate or the key.
-  HttpServer(HttpConfig config, HttpHandler handler);
+  // `end_turn`, where there is one, is called by a thread that has handled all requests that it had: what the handler
+  // has put off, so that requests of one turn are worked on together, is answered then. True: something was.
+  HttpServer(HttpConfig config, HttpHandler handler, std::function<bool()> end_turn = {});
   ~HttpServer();  // closes everything at once
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "pits/core/error.h"
+#include "pits/core/thread_turns.h"
 
 namespace pits {
 namespace {
@@ -16,6 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t buffer_bytes = 1 << 16;
 constexpr std::size_t over_limit = 64;  // connections above the limit that are told so; more are just closed
+constexpr std::size_t over_address = 8;  // the same of an address
 constexpr int most_accepts = 64;        // in a row
 
 // Of a loop: a small part of the shortest timeout.
@@ -70,7 +72,8 @@ void HttpLoop::watch_listeners(bool on) {
 }
 
 void HttpLoop::run() {
-  pthread_setname_np(pthread_self(), "pits http");
+  name_thread("pits http");
+  take_short_turns();
   mailbox_->enter();
   while (!stop_.load()) turn();
   while (!connections_.empty()) connections_.back()->close();
@@ -80,7 +83,7 @@ void HttpLoop::run() {
 void HttpLoop::turn() {
   if (shared_.draining.load(std::memory_order_relaxed) && !draining()) stop_listening();
   take_answers();
-  settle_all();
+  end_turn();
   const auto until_sweep = std::chrono::ceil<std::chrono::milliseconds>(next_sweep_ - now_);
   const bool busy = !answers_.empty();  // more may have come, and nobody would wake the loop
   answers_.clear();
@@ -90,7 +93,7 @@ void HttpLoop::turn() {
   mailbox_->awake();
   update_clock();
   for (int i = 0; i < n; ++i) handle(events[i]);
-  settle_all();
+  end_turn();
   if (now_ >= next_sweep_) sweep();
   removed_.clear();
 }
@@ -142,15 +145,25 @@ void HttpLoop::add(int descriptor, std::string peer) {
   connection->place = connections_.size();
   connections_.push_back(connection);
   const std::uint64_t open = shared_.open.fetch_add(1, std::memory_order_relaxed);
-  const bool too_many = open >= config.most_connections;
-  if (too_many) refused.add();
+  const std::size_t excess = excess_of(*connection);
+  const int status = open >= config.most_connections ? 503 : excess > 0 ? 429 : 0;
+  if (status != 0) refused.add();
   epoll_event event{.events = 0, .data = {.ptr = connection.get()}};
-  if (broken || open >= config.most_connections + over_limit ||
+  if (broken || open >= config.most_connections + over_limit || excess > over_address ||
       ::epoll_ctl(epoll_.descriptor, EPOLL_CTL_ADD, descriptor, &event) != 0) {
     return connection->close();
   }
-  if (too_many) connection->refuse(503);
+  if (status != 0) connection->refuse(status);
   connection->settle();
+}
+
+// How many connections its address has that it may not have.
+std::size_t HttpLoop::excess_of(const HttpConnection& connection) {
+  const std::size_t most = shared_.config.most_per_address;
+  const std::string address = most == 0 ? std::string() : counted_address(connection.peer());
+  if (address.empty()) return 0;
+  const std::size_t now = shared_.peers.add(address);
+  return now - std::min(now, most);
 }
 
 void HttpLoop::watch(HttpConnection& connection, std::uint32_t events) {
@@ -164,6 +177,7 @@ void HttpLoop::remove(HttpConnection& connection) {
   removed_.push_back(std::move(connections_.back()));
   connections_.pop_back();
   shared_.open.fetch_sub(1, std::memory_order_relaxed);
+  if (shared_.config.most_per_address > 0) shared_.peers.remove(counted_address(connection.peer()));
 }
 
 void HttpLoop::take_answers() {
@@ -187,6 +201,16 @@ void HttpLoop::settle_all() {
     connection->settle();
   }
   to_settle_.clear();
+}
+
+// Connections whose replies are sent may have more requests.
+void HttpLoop::end_turn() {
+  settle_all();
+  try {
+    while (shared_.end_turn && shared_.end_turn()) settle_all();
+  } catch (...) {  // no memory; Answerers that are gone have sent a 500
+    settle_all();
+  }
 }
 
 void HttpLoop::sweep() {

@@ -10,6 +10,7 @@
 #include "pits/serve/http/connection.h"
 #include "pits/serve/http/listener.h"
 #include "pits/serve/http/mailbox.h"
+#include "pits/serve/http/peers.h"
 #include "pits/serve/http/tls.h"
 
 namespace pits {
@@ -18,7 +19,9 @@ namespace pits {
 struct HttpShared {
   HttpConfig config;
   HttpHandler handler;
-  std::atomic<std::uint64_t> open = 0, waiting = 0;
+  std::function<bool()> end_turn{};
+  std::atomic<std::uint64_t> open = 0, waiting = 0, buffered = 0;
+  Peers peers{};
   std::atomic<bool> draining = false;
 
   std::mutex tls_mutex{};
@@ -64,8 +67,10 @@ class HttpLoop {
   void handle(const epoll_event& event);
   bool accept_from(Listener& listener);
   void add(int descriptor, std::string peer);
+  std::size_t excess_of(const HttpConnection& connection);
   void take_answers();
   void settle_all();
+  void end_turn();
   void sweep();
   void stop_listening();
   void watch_listeners(bool on);

@@ -33,7 +33,7 @@ constexpr Status statuses[] = {
     PITS_STATUS(414, "URI Too Long", "the request line is too long"),
     PITS_STATUS(415, "Unsupported Media Type", ""),
     PITS_STATUS(422, "Unprocessable Content", ""),
-    PITS_STATUS(429, "Too Many Requests", ""),
+    PITS_STATUS(429, "Too Many Requests", "this address has too many connections"),
     PITS_STATUS(431, "Request Header Fields Too Large", "the headers are too large or too many"),
     PITS_STATUS(500, "Internal Server Error", "the request could not be answered"),
     PITS_STATUS(501, "Not Implemented", "the method or the transfer encoding is not known"),
@@ -83,7 +83,7 @@ void append_reply(std::string& out, const HttpReply& reply, const ReplyFrame& fr
 
 HttpReply error_reply(int status) {
   const Status* const known = find_status(status);
-  HttpReply reply{.status = status, .retry_after = status == 503 ? 1 : 0};
+  HttpReply reply{.status = status, .retry_after = status == 503 || status == 429 ? 1 : 0};
   reply.body = fmt::format("{{\"error\":\"{}\"}}\n", known == nullptr ? "" : known->sentence);
   return reply;
 }

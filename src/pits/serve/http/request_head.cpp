@@ -1,6 +1,7 @@
 #include "pits/serve/http/request_head.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/rfc7230.hpp>
@@ -108,9 +109,24 @@ bool names_other_version(std::string_view text) {
                              : version.size() == 1 && digit(version[0]);
 }
 
+// Clients send the same head again and again, but for the length of the body.
+constexpr std::size_t known_heads = 64, most_known = 1024;  // of a thread; bytes of each
+struct KnownHead {
+  std::string text{};
+  RequestHead head{};
+};
+
+// The same head, whose views point into an equal text.
+RequestHead moved(RequestHead head, std::string_view from, std::string_view to) {
+  for (std::string_view* view : {&head.method, &head.target, &head.host, &head.origin, &head.authorization}) {
+    *view = view->empty() ? std::string_view() : to.substr(static_cast<std::size_t>(view->data() - from.data()), view->size());
+  }
+  return head;
+}
+
 }  // namespace
 
-RequestHead parse_request_head(std::string_view text) {
+RequestHead read_request_head(std::string_view text) {
   HeadParser parser;
   parser.header_limit(static_cast<std::uint32_t>(text.size() + 1));
   parser.skip(true);  // the body is not Beast's
@@ -122,6 +138,20 @@ RequestHead parse_request_head(std::string_view text) {
   if (head.status == 0 && parser.hosts == 0 && !head.http10) head.status = 400;
   if (head.status == 0) head.keep_alive = parser.keep_alive();
   return head;
+}
+
+// A head that is taken depends on its bytes alone: those that came lately on this thread need not be read again.
+RequestHead parse_request_head(std::string_view text) {
+  thread_local std::array<KnownHead, known_heads> all;
+  if (text.size() > most_known) return read_request_head(text);
+  KnownHead& known = all[std::hash<std::string_view>()(text) % known_heads];
+  if (known.text != text) {
+    const RequestHead head = read_request_head(text);
+    if (head.status != 0) return head;
+    known.text = text;
+    known.head = moved(head, text, known.text);
+  }
+  return moved(known.head, known.text, text);
 }
 
 }  // namespace pits

@@ -14,6 +14,8 @@ struct RequestHead {
 };
 
 // `text` ends with the empty line; its lines end with CRLF and none is folded. The views point into it.
+RequestHead read_request_head(std::string_view text);
+// The same, which remembers the last heads of this thread.
 RequestHead parse_request_head(std::string_view text);
 
 }  // namespace pits

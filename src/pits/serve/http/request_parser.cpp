@@ -1,6 +1,7 @@
 #include "pits/serve/http/request_parser.h"
 
 #include <algorithm>
+#include <array>
 
 #include "pits/serve/http/request_head.h"
 
@@ -14,9 +15,13 @@ constexpr std::string_view crlf = "\r\n";
 bool starts_method(char c) { return c >= 'A' && c <= 'Z' ? true : c >= 'a' && c <= 'z'; }
 
 // RFC 3986: what a path and a query may have without an escape, and '%'.
-bool is_target_character(char c) {
-  return c > 0x20 && c < 0x7f && std::string_view("\"#<>\\^`{|}").find(c) == std::string_view::npos;
-}
+constexpr auto target_characters = [] {
+  std::array<bool, 256> allowed{};
+  for (int c = 0x21; c < 0x7f; ++c) allowed[static_cast<std::size_t>(c)] = true;
+  for (const char c : std::string_view("\"#<>\\^`{|}")) allowed[static_cast<unsigned char>(c)] = false;
+  return allowed;
+}();
+bool is_target_character(char c) { return target_characters[static_cast<unsigned char>(c)]; }
 
 }  // namespace
 
@@ -34,7 +39,7 @@ bool RequestParser::take_expectation() {
 RequestParser::State RequestParser::next(std::string_view& input) {
   if (status_ != 0) return State::refused;
   if (!in_body_) {
-    if (body_.capacity() > most_kept) body_ = {};
+    if (body_.capacity() > most_kept) forget_body();
     body_.clear();
     if (const State state = take_head(input); state != State::request) return state;
   }
@@ -117,7 +122,7 @@ RequestParser::State RequestParser::split_target(std::string_view target) {
 
 // The body is on its way: the request must not point into the input any more.
 void RequestParser::keep_head(std::string_view head) {
-  if (head_.capacity() > most_kept) head_ = {};
+  if (head_.capacity() > most_kept) std::string().swap(head_);
   head_.assign(head);
   for (std::string_view* view :
        {&request_.method, &request_.path, &request_.query, &request_.host, &request_.origin, &request_.authorization}) {

@@ -28,6 +28,8 @@ class RequestParser {
 
   bool in_body() const { return in_body_; }               // the head is taken, the body is not complete
   std::size_t body_size() const { return body_.size(); }  // of which this much is there
+  std::size_t kept() const { return body_.capacity(); }   // bytes of memory, for bodies that come in pieces
+  void forget_body() { std::string().swap(body_); }       // where no request will follow
   // The client sends the body after a "100 Continue"; true once per request.
   bool take_expectation();
 

@@ -26,8 +26,9 @@ struct HttpServer::Shared {
   std::vector<std::unique_ptr<HttpLoop>> loops{};
 };
 
-HttpServer::HttpServer(HttpConfig config, HttpHandler handler)
-    : shared_(new Shared{.common{.config = std::move(config), .handler = std::move(handler)}}) {
+HttpServer::HttpServer(HttpConfig config, HttpHandler handler, std::function<bool()> end_turn)
+    : shared_(new Shared{
+          .common{.config = std::move(config), .handler = std::move(handler), .end_turn = std::move(end_turn)}}) {
   const HttpConfig& c = shared_->common.config;
   if (c.certificate.empty() != c.private_key.empty()) throw bad_input("TLS needs both a certificate and its key");
   reload_certificates();
@@ -53,7 +54,8 @@ void HttpServer::reload_certificates() {
 HttpCounters HttpServer::counters() const {
   const HttpShared& common = shared_->common;
   HttpCounters sum{.open = common.open.load(std::memory_order_relaxed),
-                   .waiting = common.waiting.load(std::memory_order_relaxed)};
+                   .waiting = common.waiting.load(std::memory_order_relaxed),
+                   .buffered = common.buffered.load(std::memory_order_relaxed)};
   for (const auto& loop : shared_->loops) {
     sum.accepted += loop->accepted;
     sum.refused += loop->refused;

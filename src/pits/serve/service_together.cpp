@@ -1,0 +1,79 @@
+// Decisions that are made together: those of one request, and those of requests that come at the same time.
+#include "pits/serve/service.h"
+
+namespace pits {
+namespace {
+
+// What is read once for a few decisions costs little of each; more of them would only wait for each other.
+constexpr std::size_t most_together = 4;
+
+}  // namespace
+
+std::vector<Decided> Service::make_all(Asked& asked, std::vector<std::vector<Action>>& rankings) {
+  Decider& decider = asked.bandit->live().decider();
+  const std::vector<DecideRequest>& requests = asked.all.requests;
+  std::vector<Decided> made;
+  made.reserve(requests.size());
+  const auto make_until = [&](std::size_t end) {
+    while (made.size() < end) {
+      const DecideRequest& request = requests[made.size()];
+      std::vector<Action>* ranking = asked.rank ? &rankings[made.size()] : nullptr;
+      made.push_back(decider.make(request.x, request.actions(), request.labels, ranking, false));
+    }
+  };
+  while (requests.size() > 1 && made.size() < requests.size()) {
+    const std::size_t end = std::min(requests.size(), made.size() + most_together);
+    std::vector<ContextView> contexts;
+    for (std::size_t i = made.size(); i < end; ++i) contexts.emplace_back(requests[i].x);
+    decider.together(contexts, [&] { make_until(end); });
+  }
+  make_until(requests.size());
+  return made;
+}
+
+// A request with one decision waits for others of its turn, at most so many that they are decided together.
+void Service::decide(Exchange& e, bool rank) {
+  auto bandit = bandits_.find(e.name);
+  const Decider& decider = bandit->decider();
+  auto all = read_decide(e.request.body, decider.schema(), decider.created().context_size);
+  Asked asked{std::move(bandit), std::move(all), rank, std::move(e.reply)};
+  std::vector<Asked>& waiting = put_off();
+  const bool waits = e.request.may_wait && decider.gains_together() && asked.all.requests.size() == 1;
+  if (waits && (waiting.empty() || waiting.front().bandit == asked.bandit)) {
+    waiting.push_back(std::move(asked));
+    if (waiting.size() == most_together) end_turn();
+    return;
+  }
+  decide_all({&asked, 1});
+}
+
+std::vector<Service::Asked>& Service::put_off() {
+  thread_local std::vector<Asked> waiting;
+  return waiting;
+}
+
+bool Service::end_turn() {
+  std::vector<Asked> all;
+  all.swap(put_off());
+  if (!all.empty()) decide_all(all);
+  return !all.empty();
+}
+
+// What is wrong with one is answered to that one.
+void Service::decide_all(std::span<Asked> all) {
+  const auto each = [&] {
+    for (Asked& asked : all) {
+      try {
+        decide(asked);
+      } catch (...) {
+        asked.reply(std::current_exception());
+      }
+    }
+  };
+  if (all.size() == 1) return each();
+  std::vector<ContextView> contexts;
+  for (const Asked& asked : all) contexts.emplace_back(asked.all.requests.front().x);
+  all.front().bandit->decider().together(contexts, each);
+}
+
+}  // namespace pits
