@@ -41,16 +41,6 @@ auto whole_or_nothing(PostgresStore& store, Apply&& apply) {
 
 }  // namespace
 
-std::string FleetLink::problem() const {
-  const std::scoped_lock lock(mutex_);
-  return problem_;
-}
-
-void FleetLink::report(const std::string& problem) {
-  const std::scoped_lock lock(mutex_);
-  problem_ = problem;
-}
-
 Holding::Holding(std::unique_ptr<PostgresStore> to, const SharedServing& shared)
     : store(*to), live(std::move(to), system_clock(), limits, shared), since(system_clock().steady()), used(since) {}
 

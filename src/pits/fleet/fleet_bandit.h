@@ -14,8 +14,14 @@ class FleetLink {
 
   Outbox outbox;
   // Why the database cannot be used; empty: it can.
-  std::string problem() const;
-  void report(const std::string& problem);
+  std::string problem() const {
+    const std::scoped_lock lock(mutex_);
+    return problem_;
+  }
+  void report(const std::string& problem) {
+    const std::scoped_lock lock(mutex_);
+    problem_ = problem;
+  }
 
  private:
   mutable std::mutex mutex_;
