@@ -186,7 +186,8 @@ LoggedData read_event_log(const std::filesystem::path& path, const LogOptions& o
   if (std::filesystem::is_directory(path)) return read_event_log(SqliteStore(path, Access::read), file, options);
   if (!options.actions.empty()) throw bad_input("the names of actions are in the log: leave out the list of actions");
   EventRounds rounds(options);
-  EventNumber last = 0, gap = 0, expected = 0, dropped = 0;
+  EventNumber last = 0, gap = 0, dropped = 0;
+  std::optional<Error> unexplained;  // the gap
   for_each_line(path, [&](std::string_view line, const Place& place) {
     TimedEvent event;
     try {
@@ -198,14 +199,15 @@ LoggedData read_event_log(const std::filesystem::path& path, const LogOptions& o
       throw place.wrong("event {} must follow, not {}", last + 1, event.number);
     }
     if (event.number != last + 1) {
-      gap = event.number, expected = last + 1;
+      gap = event.number;
+      unexplained = place.wrong("event {} must follow, not {}", last + 1, event.number);
       rounds.skip_to(gap);
     }
     last = event.number;
     if (const auto* erased = std::get_if<Erased>(&event.event)) dropped = std::max(dropped, erased->dropped);
     rounds.see(event.event, place);
   });
-  if (gap > dropped) throw bad_input("'{}': event {} must follow, not {}", file, expected, gap);
+  if (gap > dropped) throw *unexplained;
   return rounds.finish(file);
 }
 
