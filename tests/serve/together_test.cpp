@@ -2,6 +2,7 @@
 // together are those that it makes one by one.
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "experiment/scratch.h"
 #include "pits/serve/service.h"
@@ -72,7 +73,7 @@ class Served {
       const std::string action(1, static_cast<char>('a' + i % 3));
       const nlohmann::json asked{{"context", {0.1 * i, 1.0}}, {"allowed", {action}}};
       const nlohmann::json decided = json(client.ask(request("POST", "/decide", asked)));
-      const nlohmann::json reward{{"id", decided["id"]}, {"value", i % 3 == 0 ? 1.0 : 0.0}};
+      const nlohmann::json reward{{"id", decided["id"]}, {"value", i % 5 < 2 ? 1.0 : 0.0}};
       EXPECT_EQ(client.ask(request("POST", "/rewards", reward)).status, 200);
       wait_until([&] {
         const nlohmann::json events = json(client.ask(request("GET", "/state", {})))["events"];
@@ -125,7 +126,7 @@ TEST(Turn, DecisionsAreTheSame) {
     }
   }
   EXPECT_EQ(found[0], found[1]);
-  EXPECT_NE(found[0][0], found[0][1]);  // they depend on the context
+  EXPECT_GT(std::set(found[0].begin(), found[0].end()).size(), 3U);  // they depend on the context
 }
 
 }  // namespace
