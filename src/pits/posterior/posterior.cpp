@@ -293,9 +293,7 @@ void Posterior::state(Archive& archive) {
   if (archive.reading()) check_saved_parameters(theta_.flat());
   if (last_layers_) archive(*last_layers_);
   if (mixture_) archive(*mixture_, units_at_);
-  if (forgetting_) {
-    archive(*forgetting_);
-  }
+  if (forgetting_) archive(*forgetting_);
 }
 
 }  // namespace pits
