@@ -39,8 +39,9 @@ def children(pid):
     """The process and all below it."""
     found = [pid]
     for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            found += children(int(child))
+        with contextlib.suppress(FileNotFoundError):  # threads come and go
+            for child in task.read_text().split():
+                found += children(int(child))
     return found
 
 

@@ -86,8 +86,8 @@ class Served {
   static nlohmann::json json(const Reply& reply) { return nlohmann::json::parse(reply.body); }
   static std::string request(const std::string& method, const std::string& path, const nlohmann::json& body) {
     const std::string text = body.is_null() ? "" : body.dump();
-    return method + " /v1/bandits/shop" + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
-           std::to_string(text.size()) + "\r\n\r\n" + text;
+    return method + " /v1/bandits/shop" + path +
+           " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
   }
   static std::string rank(const std::vector<double>& x) { return request("POST", "/rank", {{"context", x}}); }
 

@@ -101,7 +101,8 @@ HttpReply reply_of(Answer answer) {
                                       "the decision has as many rewards as it can have"};
   const int status = status_of(answer);
   if (status == 200) {
-    return {.body = std::string("{\"answer\": \"").append(enum_names<Answer>[static_cast<std::size_t>(answer)]) + "\"}\n"};
+    return {.body =
+                std::string("{\"answer\": \"").append(enum_names<Answer>[static_cast<std::size_t>(answer)]) + "\"}\n"};
   }
   return {.status = status,
           .body = fmt::format("{{\"answer\": \"{}\", \"error\": \"{}\"}}\n", format_value(answer),

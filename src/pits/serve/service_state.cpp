@@ -28,7 +28,8 @@ std::string problem_of(const std::string& name, const Bandits::Entry& entry) {
 void add_http_metrics(MetricsText& text, const HttpCounters& http) {
   text.add("pits_http_connections_open", "gauge", "Connections that are open", static_cast<double>(http.open));
   text.add("pits_http_connections_total", "counter", "Connections accepted", static_cast<double>(http.accepted));
-  text.add("pits_http_buffered_bytes", "gauge", "Bodies of requests that come or wait", static_cast<double>(http.buffered));
+  text.add("pits_http_buffered_bytes", "gauge", "Bodies of requests that come or wait",
+           static_cast<double>(http.buffered));
   text.add("pits_http_connections_refused_total", "counter", "Connections above a limit",
            static_cast<double>(http.refused));
   text.add("pits_http_malformed_total", "counter", "Requests that are not HTTP, or too large",

@@ -64,8 +64,8 @@ static_assert(sizeof(bool) == 1);
 std::atomic<unsigned> forks{0};
 
 // A nonce is 16 bytes that make a key of the secret one (HChaCha20) and 8 bytes for the cipher with that key (IETF
-// ChaCha20): that is XChaCha20. A thread draws all of them, counts with the 8 for the next tokens, which need no new key,
-// and then draws again. A forked process has a copy of them, and draws its own.
+// ChaCha20): that is XChaCha20. A thread draws all of them, counts with the 8 for the next tokens, which need no new
+// key, and then draws again. A forked process has a copy of them, and draws its own.
 class Nonces {
  public:
   // Valid until the next one.

@@ -66,7 +66,8 @@ void HttpConnection::write_ready_replies() {
     ++first_number_;
     if (close) {
       last_taken_ = true;
-      std::for_each(slots_.begin() + static_cast<std::ptrdiff_t>(first_), slots_.end(), [this](Slot& s) { release(s); });
+      std::for_each(slots_.begin() + static_cast<std::ptrdiff_t>(first_), slots_.end(),
+                    [this](Slot& s) { release(s); });
       first_number_ += waiting_slots();
       first_ = slots_.size();
     }

@@ -16,9 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t buffer_bytes = 1 << 16;
-constexpr std::size_t over_limit = 64;  // connections above the limit that are told so; more are just closed
+constexpr std::size_t over_limit = 64;   // connections above the limit that are told so; more are just closed
 constexpr std::size_t over_address = 8;  // the same of an address
-constexpr int most_accepts = 64;        // in a row
+constexpr int most_accepts = 64;         // in a row
 
 // Of a loop: a small part of the shortest timeout.
 std::chrono::milliseconds sweep_interval(const HttpConfig& c) {

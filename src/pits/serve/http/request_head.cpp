@@ -119,7 +119,8 @@ struct KnownHead {
 // The same head, whose views point into an equal text.
 RequestHead moved(RequestHead head, std::string_view from, std::string_view to) {
   for (std::string_view* view : {&head.method, &head.target, &head.host, &head.origin, &head.authorization}) {
-    *view = view->empty() ? std::string_view() : to.substr(static_cast<std::size_t>(view->data() - from.data()), view->size());
+    *view = view->empty() ? std::string_view()
+                          : to.substr(static_cast<std::size_t>(view->data() - from.data()), view->size());
   }
   return head;
 }
