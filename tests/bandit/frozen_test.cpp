@@ -122,7 +122,7 @@ TEST(FrozenBandits, AreReadAndGoOn) {
 }
 
 // The classes that name a version in the sources, and the version that they write. What is in no saved bandit is left
-// out: the ledger's recovery point, which the log gives again.
+// out: the ledger's recovery point, which the log gives again, and policies, which a learner publishes again.
 std::map<std::string, std::uint32_t> versions_in_the_sources() {
   std::map<std::string, std::uint32_t> all;
   const std::regex call(R"re(\barchive\.version\("([A-Za-z0-9]+)", ([0-9]+))re");
@@ -144,7 +144,8 @@ TEST(FrozenBandits, HoldEveryClassInTheVersionOfToday) {
       frozen[name] = std::max(frozen[name], version);
     }
   }
-  const auto sources = versions_in_the_sources();
+  auto sources = versions_in_the_sources();
+  sources.erase("Policy");
   EXPECT_GT(sources.size(), 30U);
   for (const auto& [name, version] : sources) {
     EXPECT_EQ(frozen[name], version) << name << ": a new class, or a new version of one, needs a new set of fixtures";

@@ -62,7 +62,8 @@ class Served {
             patient(), [this](const HttpRequest& r, Answerer a) { service_.handle(r, std::move(a)); },
             together ? std::function<bool()>([this] { return service_.end_turn(); }) : std::function<bool()>()) {
     RawClient client = this->client();
-    const nlohmann::json setup{{"agent", "pi-ts,train_every=100000"},
+    const nlohmann::json setup{{"agent", "pi-ts"},
+                               {"training", "in-line"},  // beside the rewards, what is learned depends on threads
                                {"context_size", 2},
                                {"actions", {"a", "b", "c"}},
                                {"seed", 5},
