@@ -1,9 +1,6 @@
 // What servers that do not learn get of a model: a policy without observations; and what they say of their own engine.
-#include <future>
-
 #include "experiment/expect_error.h"
-#include "fleet/cluster.h"
-#include "pits/fleet/fleet.h"
+#include "fleet/servers.h"
 #include "pits/log/audit.h"
 
 namespace pits {
@@ -19,56 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-LiveSetup shop_setup() {
-  return {.agent = "lin-ts",
-          .context_size = 2,
-          .actions = {"a", "b", "c"},
-          .seed = 5,
-          .config = {.rewards = RewardRule::first, .window = 0.0}};
-}
-
-template <class Condition>
-bool comes_true(Condition&& condition) {
-  for (int i = 0; i < 2000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(milliseconds(10));
-  }
-  return false;
-}
-
-Decided decide(FleetBandit& bandit, const std::string& key = "") {
-  const std::vector<float> x{1.0F, -0.5F};
-  Decided made = bandit.decider().make(x, {}, {.key = key}, nullptr, false);
-  if (key.empty()) {
-    bandit.write(made);
-    return made;
-  }
-  std::promise<Decided> written;
-  bandit.write(made, [&](const Decided* decided, const std::exception_ptr& error) {
-    error ? written.set_exception(error) : written.set_value(*decided);
-  });
-  return written.get_future().get();
-}
-
-std::vector<Answer> reward(FleetBandit& bandit, std::vector<Reward> rewards) {
-  std::promise<std::vector<Answer>> answered;
-  bandit.reward(std::move(rewards), [&](std::vector<Answer> answers, const std::exception_ptr& error) {
-    error ? answered.set_exception(error) : answered.set_value(std::move(answers));
-  });
-  return answered.get_future().get();
-}
-
-class VersionsTest : public WithDatabase {
- protected:
-  FleetConfig config(bool learns = true, double lease = 1.0) const {
-    return {.url = url, .learns = learns, .lease = lease, .model_age = 0.05};
-  }
-  std::unique_ptr<PostgresStore> log(const std::string& name = "shop") const {
-    auto pool = std::make_shared<PostgresPool>(url);
-    const BanditId id = find_bandit(*pool->take(), name).value();
-    return std::make_unique<PostgresStore>(std::move(pool), id);
-  }
-};
+using VersionsTest = WithServers;
 
 // A follower with another SIMD target than the server that learns: its decisions name it and are not compared.
 TEST_F(VersionsTest, DecisionsOfAnotherEngineSaySo) {
