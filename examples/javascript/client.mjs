@@ -6,7 +6,8 @@
 //   await client.reward("shop", decision, 1);       // waits for the service's disk
 //   client.rewardLater("shop", decision, 1);        // on click or pagehide: the browser sends it, even when the page closes
 //
-// In a browser, page and service need the same origin (the service answers no CORS preflight): put both behind one proxy.
+// In a browser, page and service have the same origin (both behind one proxy), or the service allows the page's:
+// pits serve --allow-origin https://shop.example
 // A page that anybody can open must not have a key that may do more than reward: let your own server decide, and hand the
 // decision's id and token to the page.
 

@@ -194,6 +194,35 @@ def test_pages_of_other_sites_are_refused(service):
         assert service.call("POST", "/v1/bandits/shop/decide", VISITOR, headers)[0] == 200
 
 
+def test_pages_of_an_allowed_origin_may_call_with_a_key(tmp_path):
+    keys, page = tmp_path / "keys", {"Origin": "https://shop.example"}
+    key = subprocess.run([PROGRAM, "key", keys, "page", "--scopes", "admin,reward"], capture_output=True, text=True, check=True)
+    options = ["--keys", str(keys), "--allow-origin", "http://localhost:3000", "--allow-origin", page["Origin"]]
+    with Service(tmp_path / "store", *options) as service:
+        path = "/v1/bandits/shop/rewards"
+        ask = {**page, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+        status, _, headers = service.call("OPTIONS", path, headers=ask)
+        assert status == 204 and headers["Access-Control-Allow-Origin"] == page["Origin"]
+        assert "POST" in headers["Access-Control-Allow-Methods"] and "Authorization" in headers["Access-Control-Allow-Headers"]
+        status, _, headers = service.call("POST", path, {"id": 1, "value": 1}, page)  # its script reads what is wrong
+        assert status == 401 and headers["Access-Control-Allow-Origin"] == page["Origin"] and headers["Vary"] == "Origin"
+        service.key = key.stdout.strip()
+        service.ok("PUT", "/v1/bandits/shop", SHOP)
+        status, reply, headers = service.call("POST", path, {"id": 1, "value": 1}, page)
+        assert (status, reply["answer"], headers["Access-Control-Allow-Origin"]) == (404, "unknown", page["Origin"])
+        for other in ({}, {"Origin": "https://shop.example.evil"}, {"Origin": "null"}):
+            _, _, headers = service.call("POST", path, {"id": 1, "value": 1}, other)
+            assert "Access-Control-Allow-Origin" not in headers
+        assert service.call("OPTIONS", path, headers={"Origin": "https://evil.example"})[0] == 405
+
+
+def test_without_keys_an_allowed_page_may_call_and_no_other(tmp_path):
+    with Service(tmp_path / "store", "--allow-origin", "https://shop.example") as service:
+        service.ok("PUT", "/v1/bandits/shop", SHOP)
+        for origin, status in (("https://shop.example", 200), ("https://evil.example", 403)):
+            assert service.call("POST", "/v1/bandits/shop/decide", VISITOR, {"Origin": origin})[0] == status
+
+
 def refused(tmp_path, *options):
     done = subprocess.run([PROGRAM, "serve", "--store", tmp_path / "s", *options], capture_output=True, text=True)
     return done.returncode, done.stderr
@@ -212,6 +241,9 @@ def test_bad_options_are_refused(tmp_path):
         (["--tls-cert", "/nowhere", "--tls-key", "/nowhere"], "/nowhere"),
         (["--keys", "/nowhere"], "/nowhere"),
         (["--threads", "0"], "threads"),
+        (["--allow-origin", "shop.example"], "--allow-origin is an origin"),
+        (["--allow-origin", "*"], "--allow-origin is an origin"),
+        (["--allow-origin", "https://shop.example/"], "--allow-origin is an origin"),
     ):
         code, text = refused(tmp_path, *options)
         assert code in (1, 2, 3) and word in text, (options, code, text)

@@ -53,6 +53,12 @@ void check(const ServeOptions& options) {
   if (options.decisions != "token" && options.decisions != "durable") {
     throw bad_usage("--decisions is token or durable, not '{}'", options.decisions);
   }
+  for (const std::string& page : options.service.pages) {
+    const std::size_t scheme = page.find("://");
+    if (scheme == page.npos || page.find_first_of("/ \r\n*", scheme + 3) != page.npos || page.size() == scheme + 3) {
+      throw bad_usage("--allow-origin is an origin such as https://shop.example or http://localhost:3000, not '{}'", page);
+    }
+  }
   if (options.http.certificate.empty() != options.http.private_key.empty()) {
     throw bad_usage("--tls-cert and --tls-key belong together");
   }
@@ -220,6 +226,10 @@ std::function<int()> add_serve(CLI::App& app) {
   add_text(*command, "--decisions", options->decisions,
            "token: answered at once, with a token that brings them back after a crash; durable: written first");
   add_text(*command, "--keys", options->keys, "file of keys (`pits key`); needed unless only this machine can connect");
+  command->add_option("--allow-origin", options->service.pages,
+                      "origin of pages whose scripts may call, such as https://shop.example; may be repeated")
+      ->type_name("ORIGIN")
+      ->allow_extra_args(false);
   add_text(*command, "--tls-cert", options->http.certificate, "certificate chain, PEM");
   add_text(*command, "--tls-key", options->http.private_key, "its private key, PEM");
   add_whole(*command, "--connections", options->http.most_connections, "at most; default: 4096");

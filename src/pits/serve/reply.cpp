@@ -35,11 +35,15 @@ std::string json_text(std::string_view text) {
   return out;
 }
 
-Reply::Reply(Answerer answerer, RequestMetrics& metrics, std::size_t route)
-    : answerer_(std::move(answerer)), metrics_(&metrics), route_(route), start_(RequestMetrics::now()) {}
+Reply::Reply(Answerer answerer, RequestMetrics& metrics, std::size_t route, const std::string* page)
+    : answerer_(std::move(answerer)), metrics_(&metrics), route_(route), page_(page), start_(RequestMetrics::now()) {}
 
 void Reply::operator()(HttpReply reply) {
   metrics_->add(route_, reply.status, RequestMetrics::now() - start_);
+  if (page_ != nullptr) {
+    reply.headers += fmt::format(
+        "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: Retry-After\r\nVary: Origin\r\n", *page_);
+  }
   answerer_(std::move(reply));
 }
 

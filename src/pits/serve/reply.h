@@ -13,7 +13,8 @@ std::string json_text(std::string_view text);
 
 class Reply {
  public:
-  Reply(Answerer answerer, RequestMetrics& metrics, std::size_t route);
+  // `page`: the origin whose scripts may read the reply (CORS); nullptr: none. It must stay.
+  Reply(Answerer answerer, RequestMetrics& metrics, std::size_t route, const std::string* page = nullptr);
 
   void operator()(HttpReply reply);
   void operator()(std::string body) { (*this)(HttpReply{.body = std::move(body)}); }
@@ -25,6 +26,7 @@ class Reply {
   Answerer answerer_;
   RequestMetrics* metrics_;
   std::size_t route_;
+  const std::string* page_;
   RequestMetrics::Time start_;
 };
 

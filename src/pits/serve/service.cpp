@@ -22,12 +22,20 @@ bool names_this_machine(std::string_view authority) {
 }
 
 // Without keys everybody on this machine may do everything. Pages of other sites in a browser on this machine are not
-// meant: they would come with their own Origin, or by a name of theirs that leads here (DNS rebinding).
-void refuse_other_sites(const HttpRequest& request) {
-  const bool from_here = request.origin.empty() || names_this_machine(request.origin);
+// meant, but for those that were allowed: they would come with their own Origin, or by a name of theirs that leads here
+// (DNS rebinding).
+void refuse_other_sites(const HttpRequest& request, bool page_allowed) {
+  const bool from_here = request.origin.empty() || page_allowed || names_this_machine(request.origin);
   const bool to_here = request.peer == "unix" || names_this_machine(request.host);
   if (from_here && to_here) return;
   throw status_error(403, "without --keys only this machine is answered, by the names localhost, 127.0.0.1 and [::1]");
+}
+
+// A browser asks with OPTIONS, without a key, whether a script of a page may call.
+HttpReply may_call() {
+  return {.status = 204,
+          .headers = "Access-Control-Allow-Methods: GET, POST, PUT\r\n"
+                     "Access-Control-Allow-Headers: Authorization, Content-Type\r\nAccess-Control-Max-Age: 7200\r\n"};
 }
 
 }  // namespace
@@ -60,19 +68,27 @@ void Service::reload() {
   credentials_.publish(std::move(next));
 }
 
+const std::string* Service::allowed_page(const HttpRequest& request) const {
+  if (request.origin.empty()) return nullptr;
+  const auto found = std::ranges::find(config_.pages, request.origin);
+  return found == config_.pages.end() ? nullptr : &*found;
+}
+
 void Service::handle(const HttpRequest& request, Answerer answerer) {
+  const std::string* const page = allowed_page(request);
   const RouteMatch match = match_route(request.method, request.path);
   Exchange exchange{.request = request,
                     .name = match.name,
-                    .reply = Reply(std::move(answerer), requests_, static_cast<std::size_t>(match.route->id))};
+                    .reply = Reply(std::move(answerer), requests_, static_cast<std::size_t>(match.route->id), page)};
   try {
+    if (page != nullptr && request.method == "OPTIONS") return exchange.reply(may_call());
     if (match.route->id == RouteId::other && !match.allow.empty()) {
       return exchange.reply(HttpReply{.status = 405,
                                       .body = fmt::format("{{\"error\": \"this path takes {}\"}}\n", match.allow),
                                       .headers = fmt::format("Allow: {}\r\n", match.allow)});
     }
     credentials_.read([&](const Credentials& credentials) {
-      if (credentials.callers.empty() && match.route->scope != Scope::none) refuse_other_sites(request);
+      if (credentials.callers.empty() && match.route->scope != Scope::none) refuse_other_sites(request, page != nullptr);
       credentials.callers.check(request.authorization, match.route->scope, system_clock().steady());
       return 0;
     });

@@ -19,6 +19,7 @@ struct ServiceConfig {
   double oldest_model = 60.0;                        // seconds; a bandit of a fleet with an older one is not ready
   bool durable_decisions = false;                    // written before they are answered; else they travel with a token
   std::filesystem::path keys{};                      // empty: everybody may do everything
+  std::vector<std::string> pages{};                  // origins whose scripts may call: "https://shop.example"
   std::function<void(const std::string&)> report{};  // of problems that come and go, a line each
 };
 
@@ -68,6 +69,7 @@ class Service {
     Reply reply;
   };
 
+  const std::string* allowed_page(const HttpRequest& request) const;
   void dispatch(RouteId route, Exchange& exchange);
   void decide(Exchange& exchange, bool rank);
   void decide(Asked& asked);
