@@ -87,7 +87,7 @@ CallAnswer perform(Ledger& ledger, Decider& decider, const Call& call, bool pati
   try {
     return carry_out(ledger, decider, call, patient);
   } catch (const Error& e) {
-    if (e.kind() != ErrorKind::input) throw;
+    if (!is_refusal(e)) throw;
     return {.refusal = e.what()};
   }
 }

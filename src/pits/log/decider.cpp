@@ -98,8 +98,9 @@ EventNumber Decider::model() const {
 Action Decider::ActionNames::find(std::string_view name, std::size_t K) const {
   const auto found = index.find(name);
   if (found != index.end() && found->second < K) return found->second;
-  constexpr std::size_t most = 50, longest = 60;
-  if (K > most || name.size() > longest) throw bad_input("there is no action '{}'", name.substr(0, longest));
+  constexpr std::size_t most = 50;
+  const std::string_view shown = beginning(name);
+  if (K > most || shown != name) throw bad_input("there is no action '{}'", shown);
   throw unknown_name("action", name, first(K));
 }
 

@@ -24,7 +24,7 @@ DecisionIndex::Page& DecisionIndex::load(std::uint64_t number) {
   const std::string bytes = store_.page(number);
   Page page;
   if (!bytes.empty()) {
-    if (bytes.size() != sizeof page.entries) throw bad_input("page {} of the index of decisions is damaged", number);
+    if (bytes.size() != sizeof page.entries) throw damaged("page {} of the index of decisions is damaged", number);
     std::memcpy(page.entries.data(), bytes.data(), bytes.size());
   }
   page.place = recent_.insert(recent_.begin(), number);

@@ -93,13 +93,13 @@ std::uint32_t event_count(std::string_view group) {
 }
 
 GroupReader::GroupReader(std::string bytes, EventNumber first) : bytes_(std::move(bytes)), first_(first) {
-  const auto damaged = [&](std::string_view why) {
-    return bad_input("the group of events from number {} is damaged: {}", first_, why);
+  const auto damage = [&](std::string_view why) {
+    return damaged("the group of events from number {} is damaged: {}", first_, why);
   };
-  if (bytes_.size() < head_size + checksum_size) throw damaged("it is too short");
+  if (bytes_.size() < head_size + checksum_size) throw damage("it is too short");
   const std::string_view content = std::string_view(bytes_).substr(0, bytes_.size() - checksum_size);
   if (checksum(content) != std::string_view(bytes_).substr(content.size()))
-    throw damaged("its checksum does not match");
+    throw damage("its checksum does not match");
   if (const auto format = read_at<std::uint8_t>(bytes_, 0); format != group_format) {
     throw bad_input("the group of events from number {} has format {}; this pits reads format {}", first_, format,
                     group_format);
@@ -108,14 +108,14 @@ GroupReader::GroupReader(std::string bytes, EventNumber first) : bytes_(std::mov
   const auto count = read_at<std::uint32_t>(bytes_, head_size - sizeof(std::uint32_t));
   std::size_t position = head_size;
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (content.size() - position < event_head_size) throw damaged("it ends early");
+    if (content.size() - position < event_head_size) throw damage("it ends early");
     starts_.push_back(position);
     const auto size = read_at<std::uint32_t>(bytes_, position + 2);
     position += event_head_size;
-    if (content.size() - position < size) throw damaged("it ends early");
+    if (content.size() - position < size) throw damage("it ends early");
     position += size;
   }
-  if (count == 0 || position != content.size()) throw damaged("its size is not that of its events");
+  if (count == 0 || position != content.size()) throw damage("its size is not that of its events");
 }
 
 std::uint8_t GroupReader::tag(EventNumber number) const {

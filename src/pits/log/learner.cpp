@@ -81,7 +81,7 @@ void Learner::apply(EventNumber number, Event event) {
 
 void Learner::add_actions(EventNumber number, const ActionsAdded& added) {
   if (added.first != bandit_.setup().actions) {
-    throw bad_input("the log is damaged: event {} adds action {} to {}", number, added.first, bandit_.setup().actions);
+    throw damaged("the log is damaged: event {} adds action {} to {}", number, added.first, bandit_.setup().actions);
   }
   bandit_.add_actions(added.names.size());
   if (training_) training_->added_actions(added.names.size());
@@ -89,7 +89,7 @@ void Learner::add_actions(EventNumber number, const ActionsAdded& added) {
 
 void Learner::adopt(EventNumber number, const TrainingAdopted& adopted) {
   if (!training_ || adopted.began != began_) {
-    throw bad_input("the log is damaged: event {} adopts a training that did not begin at {}", number, adopted.began);
+    throw damaged("the log is damaged: event {} adopts a training that did not begin at {}", number, adopted.began);
   }
   bandit_.adopt(training_->finish());
   drop_training();
@@ -119,7 +119,7 @@ void Learner::remember(Decided decided) {
   const DecisionId id = decided.id;
   const std::size_t size = size_of(decided);
   const auto [place, is_new] = waiting_.try_emplace(id, std::move(decided));
-  if (!is_new) throw bad_input("the log is damaged: two decisions have the id {}", id);
+  if (!is_new) throw damaged("the log is damaged: two decisions have the id {}", id);
   std::string().swap(place->second.context);
   bytes_ += size;
   while (bytes_ > most_bytes) {
@@ -142,7 +142,7 @@ Created created_event(const Store& store) {
   if (!group) throw bad_input("the store holds no log");
   Event first = group->event(1);
   auto* created = std::get_if<Created>(&first);
-  if (created == nullptr) throw bad_input("the log is damaged: its first event does not create it");
+  if (created == nullptr) throw damaged("the log is damaged: its first event does not create it");
   return std::move(*created);
 }
 

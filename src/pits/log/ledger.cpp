@@ -12,10 +12,15 @@ void check_key(std::string_view key) {
   if (key.size() > longest_key) throw bad_input("a key has at most {} bytes, not {}", longest_key, key.size());
 }
 
+void check_record(DecisionId id, const Restored* record) {
+  if (record != nullptr && record->id != id) throw bad_input("the token is that of decision {}, not of {}", record->id, id);
+}
+
 }  // namespace
 
 void Ledger::check(const Reward& reward) const {
   check_key(reward.key);
+  check_record(reward.id, reward.record.get());
   if (!std::isfinite(reward.value)) {
     throw bad_input("the reward of decision {} must be finite, not {}", reward.id, reward.value);
   }
@@ -67,7 +72,7 @@ Answer Ledger::find(DecisionId id, const Restored* record, IndexEntry& entry) {
   entry = index_.find(id);
   if (entry.standing != Standing::unknown) return Answer::accepted;
   if (record == nullptr) return Answer::unknown;
-  if (record->id != id) throw bad_input("the token is that of decision {}, not of {}", record->id, id);
+  check_record(id, record);
   return restore(*record, entry);
 }
 
@@ -148,7 +153,8 @@ SettleReason Ledger::reason(const Tally& tally) const {
 bool Ledger::settle_expired(std::size_t most) {
   const Microseconds window = this->window();
   if (window == 0) return false;
-  for (std::size_t settled = 0; settled < most;) {
+  constexpr std::size_t most_looked = 16;  // times as many events: they may all have settled
+  for (std::size_t settled = 0, looked = 0; settled < most && looked < most_looked * most; ++looked) {
     if (!expiring_ || expiring_->last() <= expired_to_) expiring_ = store_.group_from(expired_to_ + 1);
     if (expiring_) expired_to_ = std::max(expired_to_, expiring_->first() - 1);
     if (!expiring_ || time_.elapsed - expiring_->time().elapsed < window) return false;

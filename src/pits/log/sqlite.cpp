@@ -33,9 +33,10 @@ void Database::check(int code) const {
   const std::string reason = of_system && system != 0
                                  ? fmt::format("{} ({})", std::strerror(system), sqlite3_errstr(code))
                                  : sqlite3_errstr(code);
-  const bool foreign = kind == SQLITE_NOTADB || kind == SQLITE_CORRUPT;
-  throw Error(foreign ? ErrorKind::input : ErrorKind::failed,
-              fmt::format("cannot {} '{}': {}", access_ == Access::write ? "write" : "read", file_.string(), reason));
+  const std::string message =
+      fmt::format("cannot {} '{}': {}", access_ == Access::write ? "write" : "read", file_.string(), reason);
+  if (kind == SQLITE_NOTADB || kind == SQLITE_CORRUPT) throw Damaged(message);
+  throw Error(ErrorKind::failed, message);
 }
 
 void Database::execute(const char* sql) { check(sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr)); }

@@ -28,7 +28,7 @@ std::vector<Event> chain(const Store& store, EventNumber latest) {
   for (EventNumber number = latest; number != 0;) {
     const auto group = store.group_holding(number);
     if (!group && number < store.oldest()) break;
-    if (!group) throw bad_input("the log is damaged: event {} is missing", number);
+    if (!group) throw damaged("the log is damaged: event {} is missing", number);
     events.push_back(group->event(number));
     const auto previous = [number](const auto& event) -> EventNumber {
       if constexpr (requires { event.previous; }) {
@@ -36,7 +36,7 @@ std::vector<Event> chain(const Store& store, EventNumber latest) {
       } else if constexpr (requires { event.propensities; }) {
         return 0;
       }
-      throw bad_input("the log is damaged: event {} belongs to no decision", number);
+      throw damaged("the log is damaged: event {} belongs to no decision", number);
     };
     number = std::visit(previous, events.back());
   }

@@ -33,10 +33,9 @@ void ContextValues::finish() {
 }
 
 Error ContextValues::unknown_feature(std::string_view name) const {
-  constexpr std::size_t longest = 60, most = 50;
-  if (name.size() > longest || schema_.features() > most) {
-    return bad_input("the schema has no feature '{}'", name.substr(0, longest));
-  }
+  constexpr std::size_t most = 50;
+  const std::string_view shown = beginning(name);
+  if (shown != name || schema_.features() > most) return bad_input("the schema has no feature '{}'", shown);
   std::vector<std::string> known;
   for (std::size_t i = 0; i < schema_.features(); ++i) known.push_back(schema_.feature(i).name);
   return unknown_name("feature", name, known);

@@ -153,8 +153,7 @@ std::shared_ptr<ServedBandit> Bandits::find(std::string_view name) const {
   return entries_.read([&](const Entries& entries) {
     const auto found = entries.find(name);
     if (found == entries.end()) {
-      constexpr std::size_t longest = 64;
-      throw status_error(404, "there is no bandit '{}'; PUT /v1/bandits/NAME makes one", name.substr(0, longest));
+      throw status_error(404, "there is no bandit '{}'; PUT /v1/bandits/NAME makes one", beginning(name));
     }
     const Entry& entry = found->second;
     if (!entry.problem.empty()) throw unavailable("the bandit '{}' cannot be opened: {}", name, entry.problem);
@@ -218,7 +217,7 @@ bool Bandits::put(const std::string& name, const nlohmann::json& body) {
   try {
     if (as_text(setup.config) != as_text(bandit->config())) bandit->change_config(setup.config);
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::input) throw status_error(409, "{}", e.what());
+    if (is_refusal(e)) throw status_error(409, "{}", e.what());
     throw;
   }
   return false;

@@ -8,8 +8,8 @@ StatusError status_of(const std::exception_ptr& error) {
   } catch (const StatusError& e) {
     return e;
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::failed) return unavailable("{}", e.what());
-    return {400, e.what()};
+    if (is_refusal(e)) return {400, e.what()};
+    return unavailable("{}", e.what());
   } catch (const std::exception& e) {
     return status_error(500, "the service failed: {}", e.what());
   }
