@@ -183,11 +183,12 @@ class Run:
                   f"largest {1000 * times[-1]:.0f} ms; {within} of {len(times)} within {1000 * limit:.0f} ms", flush=True)
 
     async def check_refused(self, woken, turn):
-        """The woken server goes on as a follower: what it is told is written by the other one, under the later epoch."""
-        epoch = self.sql("SELECT epoch FROM pits.bandit")
+        """The woken server goes on as a follower: what it is told is written by the other one. On a busy machine it may
+        have got the lease back meanwhile, as the one that suits best: then the database says so."""
         await self.decide(woken, f"woken-{turn}")
+        before = self.holder()
         state = await woken.ask("GET", "/v1/bandits/kill/state")
-        if state["learned_here"] and self.sql("SELECT epoch FROM pits.bandit") == epoch:
+        if state["learned_here"] and woken not in (before, self.holder()):
             raise Failed("the woken server learns on under an old lease")
         self.refused += 1
 
@@ -323,7 +324,7 @@ class Run:
         answers = ", ".join(f"{n:,} {answer}" for answer, n in sorted(self.told.answers.items()))
         faults = ", ".join(f"{n} {kind}" for kind, n in sorted(self.faults.items()))
         if self.refused:
-            print(f"the woken server was refused {self.refused} of {self.refused} times")
+            print(f"the woken server never learned on under its old lease, {self.refused} of {self.refused} times")
         print(f"{sum(self.faults.values())} faults ({faults}), {self.settings}: {len(self.told.decisions):,} decisions answered, "
               f"{len(self.told.accepted):,} accepted rewards ({answers}); 0 lost, 0 twice\n  {found}\n  check: {checked}\n"
               f"  {replayed}\n  verify: {verified}\n  {ran:.0f} s of load", flush=True)

@@ -27,11 +27,12 @@ class TablesTest : public WithDatabase {
   std::int64_t rows_of(const std::string& table) const {
     return Postgres(url).run("SELECT count(*) FROM pits." + table).number(0, 0);
   }
+  void go_on_from(int tables);
 };
 
 // Frozen: the log is that of tests/log/fixtures/store-2, whose meaning is known.
-TEST_F(TablesTest, OfVersion1GoOn) {
-  Postgres(url).execute(bytes_of(fixtures + "/tables-1.sql"));
+void TablesTest::go_on_from(int tables) {
+  Postgres(url).execute(bytes_of(fixtures + fmt::format("/tables-{}.sql", tables)));
   Postgres database(url);
   migrate(database);
   EXPECT_EQ(database.run("SELECT version FROM pits.version").natural(0, 0), table_steps().size());
@@ -60,6 +61,9 @@ TEST_F(TablesTest, OfVersion1GoOn) {
   EXPECT_NE(made.action, 0U) << "it was retired";
 }
 
+TEST_F(TablesTest, OfVersion1GoOn) { go_on_from(1); }
+TEST_F(TablesTest, OfVersion2GoOn) { go_on_from(2); }
+
 TEST_F(TablesTest, OfVersion1AreLearnedFurther) {
   Postgres(url).execute(bytes_of(fixtures + "/tables-1.sql"));
   Fleet fleet({.url = url, .model_age = 0.05});
@@ -83,7 +87,7 @@ TEST_F(TablesTest, OfANewerPitsAreRefused) {
     migrate(database);
     database.execute("UPDATE pits.version SET version = 99");
   }
-  expect_mentions(message_of([&] { Fleet({.url = url}); }), {"version 99", "newer pits", "up to 2"});
+  expect_mentions(message_of([&] { Fleet({.url = url}); }), {"version 99", "newer pits", "up to 3"});
   expect_mentions(message_of([&] { read_log(url, "shop"); }), {"version 99", "newer pits"});
 }
 

@@ -7,7 +7,6 @@ namespace {
 
 // Few events are read before a server that takes over goes on; more pages are written for it.
 constexpr LedgerLimits limits{.recovery_events = 4096};
-constexpr std::uint64_t most_queued = 100'000;  // decisions at the server that learns; further ones are a gap
 
 enum class Failure { input, not_yet, uncertain, certain };
 
@@ -132,7 +131,7 @@ void FleetBandit::set_holding(std::shared_ptr<Holding> holding) {
 void FleetBandit::call(Call call, CallDone done) {
   const auto held = holding();
   if (!held || held->store.lost()) return call_elsewhere(std::move(call), std::move(done));
-  held->used = system_clock().steady();
+  held->called = true;
   const auto shared = std::make_shared<const Call>(std::move(call));
   const auto answer = std::make_shared<CallAnswer>();
   held->live.writer().add({.apply =
@@ -142,24 +141,21 @@ void FleetBandit::call(Call call, CallDone done) {
                                },
                            .finish =
                                [this, shared, answer, done](Ledger&, const std::exception_ptr& error) {
-                                 if (!error) {
-                                   if (done) done(answer.get(), nullptr);
-                                 } else if (const Failure failure = failure_of(error);
-                                            !done || failure == Failure::not_yet || failure == Failure::certain) {
+                                 if (!error) return done(answer.get(), nullptr);
+                                 const Failure failure = failure_of(error);
+                                 if (failure == Failure::not_yet || failure == Failure::certain) {
                                    call_elsewhere(*shared, done);
                                  } else {
                                    done(nullptr, error);
                                  }
-                               },
-                           .urgent = static_cast<bool>(done)});
+                               }});
 }
 
 void FleetBandit::call_elsewhere(Call call, CallDone done) {
-  if (const std::string problem = link_->problem(); done && !problem.empty()) {
+  if (const std::string problem = link_->problem(); !problem.empty()) {
     return done(nullptr, std::make_exception_ptr(failed("{}", problem)));
   }
-  const bool decision = call.kind == CallKind::decided;
-  if (!link_->outbox.add(id_, std::move(call), std::move(done)) && decision) count_unlogged();
+  link_->outbox.add(id_, std::move(call), std::move(done));
 }
 
 void FleetBandit::count_unlogged() {
@@ -175,12 +171,19 @@ void FleetBandit::record_gap() {
 }
 
 bool FleetBandit::write(Decided decided) {
-  if (const auto held = holding(); held && held->live.writer().queued() >= most_queued) {
-    count_unlogged();
-    return false;
-  }
-  call({.kind = CallKind::decided, .decided = std::make_shared<const Decided>(std::move(decided))}, {});
-  return true;
+  const auto held = holding();
+  if (!held || held->store.lost()) return write_elsewhere(std::move(decided));
+  held->called = true;
+  const bool taken = held->live.writer().add(std::move(decided));
+  if (!taken) count_unlogged();
+  return taken;
+}
+
+bool FleetBandit::write_elsewhere(Decided decided) {
+  const bool taken = link_->outbox.add(
+      id_, {.kind = CallKind::decided, .decided = std::make_shared<const Decided>(std::move(decided))});
+  if (!taken) count_unlogged();
+  return taken;
 }
 
 void FleetBandit::write(Decided decided, Written done) {
@@ -265,7 +268,7 @@ LiveStatus FleetBandit::status() const {
 bool FleetBandit::take(const Taken& taken, Microseconds since, std::function<void(Fate)> finished) {
   const auto held = holding();
   if (!held || held->store.lost() || held->since > since) return false;
-  held->used = system_clock().steady();
+  held->called = true;
   const auto waits = std::make_shared<bool>(false);  // somebody, for an answer
   held->live.writer().add({.apply =
                                [this, taken, waits, store = &held->store](Ledger& ledger) {

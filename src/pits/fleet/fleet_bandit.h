@@ -34,8 +34,9 @@ struct Holding {
 
   PostgresStore& store;
   LiveBandit live;
-  const Microseconds since;        // steady
-  std::atomic<Microseconds> used;  // when it was called last
+  const Microseconds since;         // steady
+  std::atomic<bool> called{false};  // since the fleet looked last
+  Microseconds used;                // when it saw that; of the thread that looks
 };
 
 class FleetBandit : public LiveCalls {
@@ -73,6 +74,8 @@ class FleetBandit : public LiveCalls {
   bool take(const Taken& taken, Microseconds since, std::function<void(Fate)> finished);
   std::shared_ptr<Holding> holding() const;
   void set_holding(std::shared_ptr<Holding> holding);
+  // A decision that nobody waits for, through the database.
+  bool write_elsewhere(Decided decided);
   // What the database has: events and the newest policy.
   void heard(EventNumber last, EventNumber model);
   bool needs_ids() const;

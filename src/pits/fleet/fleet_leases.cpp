@@ -62,6 +62,7 @@ void Fleet::look_after(FleetBandit& bandit) {
   const auto held = bandit.holding();
   if (!held) return;
   const Microseconds now = system_clock().steady();
+  if (held->called.exchange(false)) held->used = now;
   const bool idle = now - held->used > idle_after && held->live.idle();
   const bool moves = now - held->since > least_holding && !prefers_me(bandit.id());
   if (!held->store.lost() && !idle && !moves) return;
@@ -120,10 +121,12 @@ void Fleet::hold(BanditId id) {
       " RETURNING epoch, set_config('synchronous_commit', 'off', true)",
       id, id_);
   if (mine.size() == 0) return;
-  open->set_holding(
-      std::make_shared<Holding>(std::make_unique<PostgresStore>(pool_, id, mine.number(0, 0)),
-                                SharedServing{.decider = open->shared_decider(),
-                                              .model_age = static_cast<Microseconds>(config_.model_age * 1e6)}));
+  open->set_holding(std::make_shared<Holding>(
+      std::make_unique<PostgresStore>(pool_, id, mine.number(0, 0)),
+      SharedServing{
+          .decider = open->shared_decider(),
+          .model_age = static_cast<Microseconds>(config_.model_age * 1e6),
+          .elsewhere = [bandit = open.get()](Decided decided) { bandit->write_elsewhere(std::move(decided)); }}));
   {
     const std::scoped_lock lock(mutex_);
     held_[id] = open;

@@ -9,28 +9,41 @@ namespace {
 constexpr std::size_t most_recent = 512, most_recent_bytes = std::size_t{16} << 20U;
 constexpr std::int64_t read_ahead = 256;  // groups
 
-// The fence is the UPDATE of the bandit's row; the others take part only where it found the row.
-constexpr std::string_view commit_group =
-    "WITH fence AS (UPDATE pits.bandit SET last = $4 WHERE id = $1 AND epoch = $2 AND last = $3 RETURNING id)"
-    " INSERT INTO pits.event(bandit, first, part, bytes) SELECT id, $3 + 1, (SELECT max(part) FROM pits.part), $5"
-    " FROM fence";
-constexpr std::string_view commit_all =
-    "WITH fence AS (UPDATE pits.bandit SET last = coalesce($4, last), recovery = coalesce(nullif($10, ''::bytea), "
-    "recovery)"
-    "   WHERE id = $1 AND epoch = $2 AND last = coalesce($3, last) RETURNING id),"
-    " events AS (INSERT INTO pits.event(bandit, first, part, bytes)"
-    "   SELECT id, $3 + 1, CASE WHEN $3 = 0 THEN 0 ELSE (SELECT max(part) FROM pits.part) END, $5"
-    "   FROM fence WHERE $5 <> ''::bytea),"
-    " pages AS (INSERT INTO pits.page SELECT id, u.page, u.bytes FROM fence, unnest($6::bigint[], $7::bytea[])"
-    "   AS u(page, bytes) ON CONFLICT (bandit, page) DO UPDATE SET bytes = excluded.bytes),"
-    " keys AS (INSERT INTO pits.key SELECT id, u.key, u.decision FROM fence, unnest($8::bytea[], $9::bigint[])"
-    "   AS u(key, decision)),"
-    " answered AS (UPDATE pits.inbox i SET answers = u.answers, calls = '' FROM fence,"
-    "   unnest($11::bigint[], $12::bigint[], $13::bytea[]) AS u(sender, n, answers)"
-    "   WHERE i.sender = u.sender AND i.n = u.n AND u.answers <> ''),"
-    " done AS (DELETE FROM pits.inbox i USING fence, unnest($11::bigint[], $12::bigint[], $13::bytea[])"
-    "   AS u(sender, n, answers) WHERE i.sender = u.sender AND i.n = u.n AND u.answers = '')"
-    " SELECT id FROM fence";
+// The fence is the UPDATE of the bandit's row; the others take part only where it found the row. A statement opens
+// every table that it names: only what the commit has is in it. $1 bandit, $2 epoch, $3 last event before, $4 after.
+std::string statement(const Commit& commit) {
+  std::string sql = commit.recovery ? "WITH fence AS (UPDATE pits.bandit SET recovery = $10, last = coalesce($4, last)"
+                                    : "WITH fence AS (UPDATE pits.bandit SET last = coalesce($4, last)";
+  sql += " WHERE id = $1 AND epoch = $2 AND last = coalesce($3, last) RETURNING id)";
+  if (!commit.group.empty()) {
+    sql +=
+        ", events AS (INSERT INTO pits.event(bandit, first, part, bytes) SELECT id, $3 + 1,"
+        "   CASE WHEN $3 = 0 THEN 0 ELSE (SELECT max(part) FROM pits.part) END, $5 FROM fence)";
+  }
+  if (!commit.pages.empty()) {
+    sql +=
+        ", pages AS (INSERT INTO pits.page SELECT id, u.page, u.bytes FROM fence, unnest($6::bigint[], $7::bytea[])"
+        "   AS u(page, bytes) ON CONFLICT (bandit, page) DO UPDATE SET bytes = excluded.bytes)";
+  }
+  if (!commit.keys.empty()) {
+    sql +=
+        ", keys AS (INSERT INTO pits.key SELECT id, u.key, u.decision FROM fence, unnest($8::bytea[], $9::bigint[])"
+        "   AS u(key, decision))";
+  }
+  const auto& taken = commit.taken;
+  if (std::ranges::any_of(taken, [](const TakenCalls& one) { return !one.answers.empty(); })) {
+    sql +=
+        ", answered AS (UPDATE pits.inbox i SET answers = u.answers, calls = '' FROM fence,"
+        "   unnest($11::bigint[], $12::bigint[], $13::bytea[]) AS u(sender, n, answers)"
+        "   WHERE i.sender = u.sender AND i.n = u.n AND u.answers <> '')";
+  }
+  if (std::ranges::any_of(taken, [](const TakenCalls& one) { return one.answers.empty(); })) {
+    sql +=
+        ", done AS (DELETE FROM pits.inbox i USING fence, unnest($11::bigint[], $12::bigint[], $13::bytea[])"
+        "   AS u(sender, n, answers) WHERE i.sender = u.sender AND i.n = u.n AND u.answers = '')";
+  }
+  return sql + " SELECT id FROM fence";
+}
 
 std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
@@ -68,13 +81,8 @@ void PostgresStore::commit(const Commit& commit) {
   const bool has_group = !commit.group.empty();
   const EventNumber before = commit.first - 1;
   const EventNumber after = has_group ? before + event_count(commit.group) : 0;
-  const bool only_group =
-      before > 0 && commit.pages.empty() && commit.keys.empty() && commit.taken.empty() && !commit.recovery;
   const auto write = [&]() -> bool {
     const auto database = pool_->take();
-    if (has_group && only_group) {
-      return database->run(commit_group, bandit_, epoch_.load(), before, after, commit.group).changed() == 1;
-    }
     Numbers pages, decisions, senders, numbers;
     Blobs page_bytes, keys, answers;
     for (const auto& [page, bytes] : commit.pages) pages.push_back(integer(page)), page_bytes.push_back(bytes);
@@ -84,8 +92,8 @@ void PostgresStore::commit(const Commit& commit) {
     }
     const auto given = [&](EventNumber n) { return has_group ? std::optional(integer(n)) : std::nullopt; };
     return database
-               ->run(commit_all, bandit_, epoch_.load(), given(before), given(after), commit.group, pages, page_bytes,
-                     keys, decisions, commit.recovery.value_or(std::string()), senders, numbers, answers)
+               ->run(statement(commit), bandit_, epoch_.load(), given(before), given(after), commit.group, pages,
+                     page_bytes, keys, decisions, commit.recovery.value_or(std::string()), senders, numbers, answers)
                .size() == 1;
   };
   try {

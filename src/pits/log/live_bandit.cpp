@@ -70,7 +70,8 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
     decider_ = std::make_shared<Decider>(created_event(*store_), learner_.bandit().policy().copy(), learner_.number(),
                                          [this](bool wait) { return next_id(wait); });
   }
-  writer_ = std::make_unique<LogWriter>(*store_, clock, limits, [this](EventNumber number) { committed(number); });
+  writer_ = std::make_unique<LogWriter>(
+      *store_, clock, limits, [this](EventNumber number) { committed(number); }, shared.elsewhere);
   const std::string engine = writer_->call([this](Ledger& ledger) {
     decider_->publish_names(ledger.actions());
     return ledger.engine();

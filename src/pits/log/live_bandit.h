@@ -37,8 +37,9 @@ Created created_by(const LiveSetup& setup);
 // Where a fleet shares a bandit: its servers decide by what each of them has, and followers learn of new versions by
 // the snapshots.
 struct SharedServing {
-  std::shared_ptr<Decider> decider{};  // of this server, with ids of its own; none: not shared
-  Microseconds model_age = 0;          // a version of the policy is published when the last one is that old
+  std::shared_ptr<Decider> decider{};        // of this server, with ids of its own; none: not shared
+  Microseconds model_age = 0;                // a version of the policy is published when the last one is that old
+  std::function<void(Decided)> elsewhere{};  // takes decisions that cannot be written here
 };
 // What a version's `books` hold: followers need it besides the policy.
 struct SharedBooks {

@@ -13,6 +13,8 @@ constexpr std::size_t most_expired = 4096;       // in one group
 constexpr std::chrono::milliseconds look{50};    // how often windows are looked at where nothing happens
 constexpr std::chrono::milliseconds gather{5};   // how long decisions wait for others where nobody waits for them
 constexpr std::chrono::milliseconds retry{100};  // after a failure of the store
+// A group waits for those who were in the last one, for a quarter of what that took, and never longer than this.
+constexpr std::chrono::milliseconds longest_company{2};
 
 std::string message_of(const std::exception_ptr& error) {
   try {
@@ -26,8 +28,12 @@ std::string message_of(const std::exception_ptr& error) {
 }  // namespace
 
 LogWriter::LogWriter(Store& store, const Clock& clock, const LedgerLimits& limits,
-                     std::function<void(EventNumber)> committed)
-    : store_(store), ledger_(store, clock, limits), committed_(std::move(committed)), thread_([this] { run(); }) {}
+                     std::function<void(EventNumber)> committed, std::function<void(Decided)> elsewhere)
+    : store_(store),
+      ledger_(store, clock, limits),
+      committed_(std::move(committed)),
+      elsewhere_(std::move(elsewhere)),
+      thread_([this] { run(); }) {}
 
 LogWriter::~LogWriter() {
   {
@@ -57,7 +63,9 @@ bool LogWriter::add(Decided decided) {
 // After a restored backup, a token may have brought another decision with this id.
 void LogWriter::apply(Request& request) {
   if (!request.decided) return request.apply(ledger_);
-  if (!request.dropped && !ledger_.knows(request.decided->id)) {
+  const DecisionId id = request.decided->id;
+  if (!request.dropped && !ledger_.knows(id)) {
+    if (id >= ledger_.reserved_ids()) ledger_.reserve_ids(id + id_block);  // of a fleet's server, which has its own
     ledger_.decide(*request.decided);
   } else if (!std::exchange(request.dropped, true)) {
     add_to_gap();
@@ -77,7 +85,7 @@ void LogWriter::add(Request request) {
   while (!requests_.compare_exchange_weak(node->before, node)) {
   }
   const Rest rest = rest_.load();
-  if (rest == Rest::none || (rest == Rest::nap && !urgent)) return;
+  if (rest == Rest::none || (rest == Rest::nap && (!urgent || waiting_ < enough_))) return;
   // The lock: a writer that is about to sleep sees the request, or is woken.
   { const std::scoped_lock lock(mutex_); }
   wake_.notify_one();
@@ -89,8 +97,14 @@ bool LogWriter::take_requests(Requests& requests) {
     std::unique_lock lock(mutex_);
     rest_ = Rest::sleep;
     wake_.wait_for(lock, look, [&] { return stopping_ || requests_.load() != nullptr; });
+    enough_ = 1;
     rest_ = Rest::nap;
     if (requests_.load() != nullptr) wake_.wait_for(lock, gather, [&] { return stopping_ || waiting_ > 0; });
+    // Who was answered together comes back together: without a moment for that, the first to come back would have a
+    // commit of its own, and all the others would wait for it too.
+    enough_ = last_told_;
+    const auto company = std::min<std::chrono::nanoseconds>(last_commit_ / 4, longest_company);
+    if (waiting_ > 0) wake_.wait_for(lock, company, [&] { return stopping_ || waiting_ >= enough_; });
     rest_ = Rest::none;
     if (stopping_ && requests_.load() == nullptr && gap_ == 0) return false;
   }
@@ -122,6 +136,7 @@ void LogWriter::run() {
   const auto end = std::make_exception_ptr(failed("the log was closed"));
   for (const auto& request : requests) {
     if (request->finish) request->finish(ledger_, end);
+    if (request->decided && elsewhere_) elsewhere_(*std::move(request->decided));
   }
 }
 
@@ -142,7 +157,9 @@ void LogWriter::write(Requests& requests) {
         errors[i] = std::current_exception();
       }
     }
+    const auto start = std::chrono::steady_clock::now();
     ledger_.commit();
+    last_commit_ = std::chrono::steady_clock::now() - start;
   } catch (...) {
     failure = std::current_exception();
     ledger_.abandon_group();
@@ -165,16 +182,19 @@ void LogWriter::finish(Requests& requests, const std::vector<std::exception_ptr>
   report(failure);  // before anybody is told
   Requests again;
   const std::size_t told = failure ? requests.size() : errors.size();
+  last_told_ = 0;
   for (std::size_t i = 0; i < told; ++i) {
     const std::exception_ptr& wrong = failure ? failure : errors[i];
     if (!requests[i]->decided) {
       --(requests[i]->urgent ? waiting_ : queued_);  // before it is told
+      last_told_ += requests[i]->urgent ? 1 : 0;
       requests[i]->finish(ledger_, wrong);
-    } else if (wrong) {
+    } else if (wrong && !elsewhere_) {
       report(wrong);
       again.push_back(std::move(requests[i]));
     } else {
       --queued_;
+      if (wrong) elsewhere_(*std::move(requests[i]->decided));
     }
   }
   requests.erase(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(told));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -21,15 +22,17 @@ class LogWriter {
   struct Request {
     std::function<void(Ledger&)> apply{};
     std::function<void(Ledger&, std::exception_ptr)> finish{};  // with the error, or none
-    // Instead of both: a decision that nobody waits for. It is tried until it is durable.
+    // Instead of both: a decision that nobody waits for. It is tried until it is durable, or given to `elsewhere`.
     std::optional<Decided> decided{};
     bool dropped = false;  // it: another decision has its id
     bool urgent = true;    // somebody waits for it
     Request* before = nullptr;
   };
 
-  // committed(number) is called after every group, by the writing thread.
-  LogWriter(Store& store, const Clock& clock, const LedgerLimits& limits, std::function<void(EventNumber)> committed);
+  // committed(number) is called after every group, by the writing thread. elsewhere(decided), where there is one, takes
+  // the decisions that nobody waits for and that could not be written.
+  LogWriter(Store& store, const Clock& clock, const LedgerLimits& limits, std::function<void(EventNumber)> committed,
+            std::function<void(Decided)> elsewhere = {});
   ~LogWriter();  // writes what waits, if the store takes it
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
@@ -59,7 +62,7 @@ class LogWriter {
 
  private:
   using Requests = std::deque<std::unique_ptr<Request>>;
-  enum class Rest { none, nap, sleep };  // who naps is woken by those who wait, who sleeps by any request
+  enum class Rest { none, nap, sleep };  // who naps is woken by `enough_` who wait, who sleeps by any request
 
   void run();
   bool take_requests(Requests& requests);  // false: the end
@@ -72,6 +75,7 @@ class LogWriter {
   Store& store_;
   Ledger ledger_;  // of the writing thread
   std::function<void(EventNumber)> committed_;
+  std::function<void(Decided)> elsewhere_;
   std::atomic<Request*> requests_{nullptr};  // the last one first
   std::atomic<std::uint64_t> queued_{0}, waiting_{0}, unlogged_{0};
   std::atomic<std::uint64_t> gap_{0};  // of unlogged_: the log does not say so yet
@@ -82,7 +86,11 @@ class LogWriter {
   bool stopping_ = false;
   std::string problem_;
   LedgerCounts counts_;
-  bool more_expired_ = false;  // of the writing thread
+  // Of the writing thread, but for enough_:
+  bool more_expired_ = false;
+  std::atomic<std::uint64_t> enough_{1};     // of those who wait, for a group
+  std::uint64_t last_told_ = 0;              // of those who waited for the last group
+  std::chrono::nanoseconds last_commit_{0};  // how long it took
   std::thread thread_;
 };
 
