@@ -30,12 +30,6 @@ bool is_like(std::string_view name, std::string_view known) {
 
 }  // namespace
 
-std::string_view beginning(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;  // inside a letter
-  return text.substr(0, most);
-}
-
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   std::string message = fmt::format("unknown {} '{}'", what, name);
   const auto nearest =

@@ -27,12 +27,6 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// Data of our own that cannot be right: no caller is to blame. Exit 3; a service answers 503.
-class Damaged : public Error {
- public:
-  explicit Damaged(const std::string& message) : Error(ErrorKind::input, message) {}
-};
-
 // throw bad_input("particles must be at least 1, not {}", m);
 template <class... Args>
 Error bad_input(fmt::format_string<Args...> format, Args&&... args) {
@@ -48,19 +42,6 @@ template <class... Args>
 Error failed(fmt::format_string<Args...> format, Args&&... args) {
   return {ErrorKind::failed, fmt::format(format, std::forward<Args>(args)...)};
 }
-
-// The caller's input is wrong, and nothing else.
-inline bool is_refusal(const Error& error) {
-  return error.kind() != ErrorKind::failed && dynamic_cast<const Damaged*>(&error) == nullptr;
-}
-
-template <class... Args>
-Damaged damaged(fmt::format_string<Args...> format, Args&&... args) {
-  return Damaged(fmt::format(format, std::forward<Args>(args)...));
-}
-
-// The start of a text for a message: at most so many bytes, and no part of a letter of UTF-8.
-std::string_view beginning(std::string_view text, std::size_t most = 60);
 
 // "unknown agent 'lin-t'; did you mean 'lin-ts'? Known: ..."
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pits/core/damaged.h"
+
 namespace pits {
 namespace {
 

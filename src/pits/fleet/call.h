@@ -32,7 +32,7 @@ struct CallAnswer {
 // for the group that is being written.
 class NotYet : public Error {
  public:
-  NotYet() : Error(ErrorKind::failed, "the decision is not in the log yet") {}
+  NotYet() : Error(ErrorKind::input, "the decision is not in the log yet") {}
 };
 
 // Carries out a call. Bad input is an answer. Throws NotYet, with nothing done, unless `patient` is false.

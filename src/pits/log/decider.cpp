@@ -1,6 +1,7 @@
 #include "pits/log/decider.h"
 
 #include "pits/agent/together.h"
+#include "pits/core/beginning.h"
 #include "pits/log/live_config.h"
 
 namespace pits {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pits/core/damaged.h"
+
 namespace pits {
 
 Standing settled_by(SettleReason reason) {

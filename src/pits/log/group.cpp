@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "pits/core/damaged.h"
 #include "pits/core/io/sha256.h"
 
 namespace pits {
@@ -98,8 +99,7 @@ GroupReader::GroupReader(std::string bytes, EventNumber first) : bytes_(std::mov
   };
   if (bytes_.size() < head_size + checksum_size) throw damage("it is too short");
   const std::string_view content = std::string_view(bytes_).substr(0, bytes_.size() - checksum_size);
-  if (checksum(content) != std::string_view(bytes_).substr(content.size()))
-    throw damage("its checksum does not match");
+  if (checksum(content) != std::string_view(bytes_).substr(content.size())) throw damage("its checksum does not match");
   if (const auto format = read_at<std::uint8_t>(bytes_, 0); format != group_format) {
     throw bad_input("the group of events from number {} has format {}; this pits reads format {}", first_, format,
                     group_format);

@@ -1,5 +1,6 @@
 #include "pits/log/learner.h"
 
+#include "pits/core/damaged.h"
 #include "pits/log/live_config.h"
 
 namespace pits {

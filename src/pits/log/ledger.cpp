@@ -13,7 +13,8 @@ void check_key(std::string_view key) {
 }
 
 void check_record(DecisionId id, const Restored* record) {
-  if (record != nullptr && record->id != id) throw bad_input("the token is that of decision {}, not of {}", record->id, id);
+  if (record != nullptr && record->id != id)
+    throw bad_input("the token is that of decision {}, not of {}", record->id, id);
 }
 
 }  // namespace

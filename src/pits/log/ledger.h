@@ -39,6 +39,8 @@ struct LedgerLimits {
   std::size_t tally_bytes = 64 << 20;   // of the keys of their rewards
   EventNumber recovery_events = 65536;  // at least so many events are read after a crash to restore the index
   EventNumber training_lag = 50'000;    // events that the learner may be behind when a training begins; else: skipped
+  // How long changes of actions wait until decisions know them. A service answers others meanwhile.
+  std::chrono::milliseconds patience = std::chrono::milliseconds::max();
 };
 
 // Durable events since the ledger was opened.

@@ -178,7 +178,7 @@ Action LiveBandit::add_actions(const std::vector<std::string>& names) {
     decider_->publish_names(ledger.actions());  // before the learner can know of them
     return added;
   });
-  catch_up();
+  catch_up(limits_.patience);
   return first;
 }
 
@@ -187,7 +187,7 @@ void LiveBandit::retire(Action action) {
     ledger.retire(action);
     return 0;
   });
-  catch_up();
+  catch_up(limits_.patience);
 }
 
 void LiveBandit::change_config(const LiveConfig& config) {

@@ -94,13 +94,13 @@ class LiveBandit : public LiveCalls {
   // Returns when every decision that was made before is durable.
   void flush();
 
-  // Return when decisions know it.
+  // Return when decisions know it; where learning does not go on or takes long (LedgerLimits), when it is durable.
   Action add_actions(const std::vector<std::string>& names) override;
   void retire(Action action) override;
   void retire(std::string_view name) { retire(action(name)); }
   void change_config(const LiveConfig& config) override;
-  // Returns when every event that was durable before is learned.
-  void catch_up();
+  // Returns when every event that was durable before is learned. False: it was not within that time.
+  bool catch_up(std::chrono::milliseconds most = std::chrono::milliseconds::max());
 
   LiveStatus status() const override;
   std::uint64_t waiting() const { return writer_->waiting(); }  // as in the status, without a lock
@@ -148,7 +148,7 @@ class LiveBandit : public LiveCalls {
   void erase_old(Microseconds retention);
   void drop_old(Microseconds retention);
   std::vector<IndexEntry> standings(const std::vector<DecisionId>& ids);
-  void report(const std::string& problem);
+  void report(const std::string& refusal, const std::string& problem);
 
   std::unique_ptr<Store> store_;
   const Clock& clock_;
@@ -169,7 +169,8 @@ class LiveBandit : public LiveCalls {
   bool trained_ = false;
   EventNumber committed_ = 0, learned_to_ = 0;
   std::uint64_t refused_ = 0, trainings_ = 0;
-  std::string problem_;
+  std::string refusal_;           // why the last outcome that was refused was
+  std::string learning_problem_;  // why learning does not go on; empty: it does
 
   // By the system's steady clock: snapshots take at most a twentieth of the time, however large they are.
   Microseconds snapshot_at_ = 0, snapshot_cost_ = 0;

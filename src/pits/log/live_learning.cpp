@@ -17,6 +17,12 @@ constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
 constexpr std::chrono::microseconds look_again{60'000'000};  // where nothing happens
 constexpr Microseconds hour = 3'600'000'000;
 
+// That is not empty.
+std::string first_of(std::initializer_list<std::string_view> problems) {
+  const auto found = std::ranges::find_if(problems, [](std::string_view problem) { return !problem.empty(); });
+  return found == problems.end() ? std::string() : std::string(*found);
+}
+
 }  // namespace
 
 void LiveBandit::committed(EventNumber number) {
@@ -45,12 +51,12 @@ void LiveBandit::learn() {
         const std::scoped_lock lock(learning_);
         learner_.follow(until);
       }
-      report(learner_.refusal());
+      report(learner_.refusal(), "");
       if (learner_.number() > learned_to_) publish();
       publish_version_if_due();
       next_training();
     } catch (const std::exception& e) {  // of the store: tried again
-      report(e.what());
+      report(learner_.refusal(), e.what());
       std::unique_lock lock(mutex_);
       look_ = true;
       to_learner_.wait_for(lock, retry, [&] { return stopping_; });
@@ -138,9 +144,10 @@ void LiveBandit::close_training() {
   learner_.drop_training();
 }
 
-void LiveBandit::report(const std::string& problem) {
+void LiveBandit::report(const std::string& refusal, const std::string& problem) {
   const std::scoped_lock lock(mutex_);
-  problem_ = problem;
+  refusal_ = refusal;
+  learning_problem_ = problem;
 }
 
 void LiveBandit::keep_snapshot_if_due() {
@@ -251,14 +258,16 @@ bool LiveBandit::idle() const {
   return idle_ && writer_->settled() && learned_to_ >= committed_ && writer_->queued() == 0 && writer_->waiting() == 0;
 }
 
-void LiveBandit::catch_up() {
+bool LiveBandit::catch_up(std::chrono::milliseconds most) {
   std::unique_lock lock(mutex_);
   const EventNumber until = committed_;
-  while (!learned_.wait_for(lock, look_at_interrupts, [&] { return learned_to_ >= until; })) {
+  for (std::chrono::milliseconds waited{0}; waited < most; waited += look_at_interrupts) {
+    if (learned_.wait_for(lock, look_at_interrupts, [&] { return learned_to_ >= until; })) return true;
     lock.unlock();
     check_interrupt();
     lock.lock();
   }
+  return false;
 }
 
 LiveStatus LiveBandit::status() const {
@@ -275,11 +284,10 @@ LiveStatus LiveBandit::status() const {
           .refused = refused_,
           .trainings = trainings_,
           .training = !idle_,
+          .learning_problem = learning_problem_,
           .store_problem = store_problem,
           .damage = damage_,
-          .problem = !store_problem.empty() ? store_problem
-                     : !problem_.empty()    ? problem_
-                                            : damage_};
+          .problem = first_of({store_problem, learning_problem_, refusal_, damage_})};
 }
 
 }  // namespace pits

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pits/core/damaged.h"
+
 namespace pits {
 namespace {
 
@@ -140,7 +142,8 @@ void LogWriter::run() {
   }
 }
 
-// One group. What throws in a request's own call concerns only that request.
+// One group. What a request's own call refuses concerns only that request. Where anything else goes wrong in it, a part
+// of it may be in the group, and the whole group is given up.
 void LogWriter::write(Requests& requests) {
   std::vector<std::exception_ptr> errors(std::min(requests.size(), most_in_group));
   std::exception_ptr failure;
@@ -153,7 +156,8 @@ void LogWriter::write(Requests& requests) {
     for (std::size_t i = 0; i < errors.size(); ++i) {
       try {
         apply(*requests[i]);
-      } catch (...) {
+      } catch (const Error& e) {
+        if (!is_refusal(e) && !requests[i]->decided) throw;
         errors[i] = std::current_exception();
       }
     }
@@ -198,7 +202,8 @@ void LogWriter::finish(Requests& requests, const std::vector<std::exception_ptr>
     }
   }
   requests.erase(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(told));
-  requests.insert(requests.begin(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));
+  // Behind the others: they are not kept waiting by decisions that fail again and again.
+  requests.insert(requests.end(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));
 }
 
 void LogWriter::report(const std::exception_ptr& problem) {

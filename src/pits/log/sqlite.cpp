@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "pits/core/damaged.h"
 #include "pits/core/error.h"
 
 namespace pits {

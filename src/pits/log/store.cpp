@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "pits/core/damaged.h"
+
 namespace pits {
 
 EventNumber Store::last() const {

@@ -3,6 +3,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "pits/core/beginning.h"
+
 namespace pits {
 
 ContextValues::ContextValues(const Schema& schema, std::span<float> x)

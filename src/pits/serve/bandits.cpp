@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pits/core/beginning.h"
+#include "pits/core/damaged.h"
 #include "pits/serve/status_error.h"
 
 namespace pits {

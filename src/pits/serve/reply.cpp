@@ -1,5 +1,7 @@
 #include "pits/serve/reply.h"
 
+#include "pits/core/damaged.h"
+
 namespace pits {
 
 StatusError status_of(const std::exception_ptr& error) {

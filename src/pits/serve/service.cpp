@@ -34,8 +34,9 @@ void refuse_other_sites(const HttpRequest& request, bool page_allowed) {
 // A browser asks with OPTIONS, without a key, whether a script of a page may call.
 HttpReply may_call() {
   return {.status = 204,
-          .headers = "Access-Control-Allow-Methods: GET, POST, PUT\r\n"
-                     "Access-Control-Allow-Headers: Authorization, Content-Type\r\nAccess-Control-Max-Age: 7200\r\n"};
+          .headers =
+              "Access-Control-Allow-Methods: GET, POST, PUT\r\n"
+              "Access-Control-Allow-Headers: Authorization, Content-Type\r\nAccess-Control-Max-Age: 7200\r\n"};
 }
 
 }  // namespace
@@ -88,7 +89,8 @@ void Service::handle(const HttpRequest& request, Answerer answerer) {
                                       .headers = fmt::format("Allow: {}\r\n", match.allow)});
     }
     credentials_.read([&](const Credentials& credentials) {
-      if (credentials.callers.empty() && match.route->scope != Scope::none) refuse_other_sites(request, page != nullptr);
+      if (credentials.callers.empty() && match.route->scope != Scope::none)
+        refuse_other_sites(request, page != nullptr);
       credentials.callers.check(request.authorization, match.route->scope, system_clock().steady());
       return 0;
     });

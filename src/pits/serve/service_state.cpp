@@ -20,7 +20,8 @@ double resident_bytes() {
 std::string problem_of(const std::string& name, const Bandits::Entry& entry) {
   if (!entry.problem.empty()) return fmt::format("{}: {}", name, entry.problem);
   if (!entry.bandit) return fmt::format("{}: it is being recovered", name);
-  std::string problem = entry.bandit->live().status().store_problem;
+  const LiveStatus status = entry.bandit->live().status();
+  std::string problem = status.store_problem.empty() ? status.learning_problem : status.store_problem;
   if (problem.empty()) problem = entry.bandit->monitor_problem();
   return problem.empty() ? std::string() : fmt::format("{}: {}", name, problem);
 }

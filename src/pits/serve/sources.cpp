@@ -25,6 +25,9 @@ DecisionId first_id(Microseconds utc) {
   return static_cast<DecisionId>(std::max<Microseconds>(utc - start_of_2020, 0));
 }
 
+// Calls that wait for learning share one thread.
+constexpr std::chrono::milliseconds patience{2000};
+
 class DirectorySource : public BanditSource {
  public:
   // The directory is made where it is not there.
@@ -36,7 +39,7 @@ class DirectorySource : public BanditSource {
       throw bad_input("events.db is missing: restore it, or move the rest away");
     auto store = std::make_unique<SqliteStore>(store_ / name);
     if (store->last() == 0) return nullptr;
-    auto live = std::make_shared<LiveBandit>(std::move(store));
+    auto live = std::make_shared<LiveBandit>(std::move(store), system_clock(), LedgerLimits{.patience = patience});
     live->start_ids_at(first_id(system_clock().utc()));
     return std::make_shared<ServedBandit>(name, std::move(live), true);
   }
