@@ -207,6 +207,27 @@ RC_GTEST_PROP(BestProbabilities, OfStudentValuesAreThePlainIntegral, (std::uint3
   }
 }
 
+// The same of many laws, whose product is steeper than each of them.
+TEST(BestProbabilities, OfManyNormalValuesAreThePlainIntegral) {
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  for (const double spread : {0.05, 0.5, 1.5}) {
+    std::vector<ValueLaw> laws(300);
+    for (ValueLaw& law : laws) law = {.mean = spread * normal(random), .scale = 1.0};
+    const std::vector<double> p = best_of(laws);
+    std::vector<double> sum(laws.size());
+    constexpr double h = 0.01;
+    for (double v = -3.0; v < 16.0; v += h) {
+      double product = h;
+      for (const ValueLaw& law : laws) product *= below(law, v);
+      for (std::size_t a = 0; a < laws.size(); ++a) {
+        if (product > 0.0) sum[a] += product / below(laws[a], v) * density(laws[a], v);
+      }
+    }
+    for (std::size_t a = 0; a < laws.size(); ++a) EXPECT_NEAR(p[a], sum[a], best_tolerance) << spread;
+  }
+}
+
 // The law of a regression is that of its own draws: the agent's decisions have these shares.
 TEST(BestProbabilities, OfLinTsAreTheSharesOfItsDecisions) {
   LinTs agent({}, small_setup(3));

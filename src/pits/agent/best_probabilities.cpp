@@ -66,7 +66,7 @@ struct Density : PieceLaw {
     if (v < low()) return low();
     if (v >= high()) return std::numeric_limits<double>::infinity();
     const double t = std::abs(v - mean) / scale;
-    const double width = freedom == 0.0 ? 2.0 : std::min(2.0, std::sqrt(freedom));
+    const double width = freedom == 0.0 ? 1.5 : std::min(1.5, std::sqrt(freedom));
     return v + scale * std::max(width, 0.5 * t);
   }
 };
