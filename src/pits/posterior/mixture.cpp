@@ -169,9 +169,11 @@ void Mixture::finish_draws(std::size_t i, std::size_t context, std::span<float> 
       sd[draw + a] = draw_sd_(i, a);
     }
   }
+  const float* const m = centre.data();  // no look at the thread's vectors in the loop
+  const float* const s = sd.data();
   for (std::size_t first = 0; first < out.size(); first += block) {
     const std::size_t n = std::min(block, out.size() - first);
-    for (std::size_t a = 0; a < n; ++a) out[first + a] = centre[a] + sd[a] * out[first + a];
+    for (std::size_t a = 0; a < n; ++a) out[first + a] = m[a] + s[a] * out[first + a];
   }
 }
 
