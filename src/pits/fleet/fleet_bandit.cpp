@@ -174,7 +174,7 @@ void FleetBandit::record_gap() {
        [this, decisions](const CallAnswer*, const std::exception_ptr& error) { gap_ += error ? decisions : 0; });
 }
 
-bool FleetBandit::write(Decided decided) {
+bool FleetBandit::write(Decided&& decided) {
   if (const auto held = holding(); held && held->live.writer().queued() >= most_queued) {
     count_unlogged();
     return false;

@@ -45,8 +45,8 @@ class LogWriter {
   // The same without waiting; finish() tells.
   void add(Request request);
   // Nobody waits for it, and it may share a group with those of the next few milliseconds. False where too many
-  // decisions are not durable yet.
-  bool add(Decided decided);
+  // decisions are not durable yet; else the memory of one that is written is left in it.
+  bool add(Decided&& decided);
   // A decision that is not logged: the next group says so.
   void add_to_gap(std::uint64_t decisions = 1);
 
@@ -59,8 +59,10 @@ class LogWriter {
 
  private:
   using Requests = std::deque<std::unique_ptr<Request>>;
+  class Spares;
   enum class Rest { none, nap, sleep };  // who naps is woken by those who wait, who sleeps by any request
 
+  void push(Request* request);
   void run();
   bool take_requests(Requests& requests);  // false: the end
   void collect(Requests& requests);
@@ -73,6 +75,7 @@ class LogWriter {
   Ledger ledger_;  // of the writing thread
   std::function<void(EventNumber)> committed_;
   std::atomic<Request*> requests_{nullptr};  // the last one first
+  std::atomic<Request*> spares_{nullptr};    // written decisions, whose memory is used again
   std::atomic<std::uint64_t> queued_{0}, waiting_{0}, unlogged_{0};
   std::atomic<std::uint64_t> gap_{0};  // of unlogged_: the log does not say so yet
   std::atomic<Rest> rest_{Rest::none};

@@ -123,7 +123,7 @@ bool names_other_version(std::string_view text) {
 }
 
 // Clients send the same head again and again, but for the length of the body.
-constexpr std::size_t known_heads = 64, most_known = 1024;  // of a thread; bytes of each
+constexpr std::size_t known_heads = 256, most_known = 1024;  // of a thread; bytes of each
 struct KnownHead {
   std::string text{};
   RequestHead head{};
