@@ -154,6 +154,80 @@ TEST(BestProbabilities, AreThePlainIntegral) {
   for (std::size_t a = 0; a < laws.size(); ++a) EXPECT_NEAR(p[a], sum[a], best_tolerance);
 }
 
+// Of a Student or normal value.
+double density(const ValueLaw& law, double v) {
+  const double t = (v - law.mean) / law.scale, n = law.freedom;
+  if (n == 0.0) return std::exp(-0.5 * t * t) / (law.scale * std::sqrt(2.0 * std::numbers::pi));
+  const double peak = std::exp(std::lgamma(0.5 * (n + 1.0)) - std::lgamma(0.5 * n)) / std::sqrt(n * std::numbers::pi);
+  return peak / law.scale * std::pow(1.0 + t * t / n, -0.5 * (n + 1.0));
+}
+// The sum of trapezia over w where the values below −|c| are −|c| − exp(w).
+TEST(BestProbabilities, OfLongTailsAreThePlainIntegral) {
+  constexpr double h = 0.01;
+  for (const double freedom : {0.25, 0.3, 0.5, 0.8, 1.3}) {
+    const ValueLaw law{.mean = 0.0, .scale = 1.0, .freedom = freedom};
+    for (const double c : {-7.0, -1.0, -0.2, 0.0, 0.1, 0.6, 3.0, 40.0}) {
+      double expected = 0.0;
+      for (double w = -40.0; w < 100.0; w += h) expected += h * std::exp(w) * density(law, -std::abs(c) - std::exp(w));
+      if (c > 0.0) expected = 1.0 - expected;
+      EXPECT_NEAR(best_of({{.mean = c}, law})[0], expected, best_tolerance) << freedom << " " << c;
+    }
+  }
+}
+
+// The distribution function.
+double below(const ValueLaw& law, double v) {
+  const double t = (v - law.mean) / law.scale, w = t / std::sqrt(1.0 + t * t / 4.0);  // 1, 2 or 4 degrees of freedom
+  if (law.freedom == 0.0) return normal_below(t);
+  if (law.freedom == 1.0) return 0.5 + std::atan(t) / std::numbers::pi;
+  if (law.freedom == 2.0) return 0.5 + t / (2.0 * std::sqrt(2.0 + t * t));
+  return 0.5 + 3.0 / 8.0 * w * (1.0 - w * w / 12.0);
+}
+
+// The sum of trapezia over w where v = mean + scale·sinh(w), which reaches far into the tails.
+RC_GTEST_PROP(BestProbabilities, OfStudentValuesAreThePlainIntegral, (std::uint32_t seed)) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<ValueLaw> laws(2 + seed % 5);
+  for (ValueLaw& law : laws) {
+    const double freedoms[] = {0.0, 1.0, 2.0, 4.0};
+    law = {.mean = normal(random), .scale = std::exp(0.5 * normal(random)), .freedom = freedoms[random() % 4]};
+  }
+  const std::vector<double> p = best_of(laws);
+  constexpr double h = 0.004;
+  for (std::size_t a = 0; a < laws.size(); ++a) {
+    double sum = 0.0;
+    for (double w = -25.0; w < 25.0; w += h) {
+      const double v = laws[a].mean + laws[a].scale * std::sinh(w);
+      double f = h * laws[a].scale * std::cosh(w) * density(laws[a], v);
+      for (std::size_t b = 0; b < laws.size(); ++b) f *= b == a ? 1.0 : below(laws[b], v);
+      sum += f;
+    }
+    RC_ASSERT(std::abs(p[a] - sum) < best_tolerance);
+  }
+}
+
+// The same of many laws, whose product is steeper than each of them.
+TEST(BestProbabilities, OfManyNormalValuesAreThePlainIntegral) {
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  for (const double spread : {0.05, 0.5, 1.5}) {
+    std::vector<ValueLaw> laws(300);
+    for (ValueLaw& law : laws) law = {.mean = spread * normal(random), .scale = 1.0};
+    const std::vector<double> p = best_of(laws);
+    std::vector<double> sum(laws.size());
+    constexpr double h = 0.01;
+    for (double v = -3.0; v < 16.0; v += h) {
+      double product = h;
+      for (const ValueLaw& law : laws) product *= below(law, v);
+      for (std::size_t a = 0; a < laws.size(); ++a) {
+        if (product > 0.0) sum[a] += product / below(laws[a], v) * density(laws[a], v);
+      }
+    }
+    for (std::size_t a = 0; a < laws.size(); ++a) EXPECT_NEAR(p[a], sum[a], best_tolerance) << spread;
+  }
+}
+
 // The law of a regression is that of its own draws: the agent's decisions have these shares.
 TEST(BestProbabilities, OfLinTsAreTheSharesOfItsDecisions) {
   LinTs agent({}, small_setup(3));

@@ -105,6 +105,14 @@ TEST(Events, ComeBackAsTheyWere) {
   }
 }
 
+// Memory that is used again holds nothing of the decision before.
+TEST(Events, AClearedDecisionIsANewOne) {
+  Decided decided = std::get<Decided>(added_fields()[0]);
+  EXPECT_NE(fields_of(decided), fields_of(Decided()));
+  decided.clear();
+  EXPECT_EQ(fields_of(decided), fields_of(Decided()));
+}
+
 // Written byte by byte from the layout that event.h states.
 TEST(Events, TheLayoutIsTheStatedOne) {
   GroupWriter writer;

@@ -287,8 +287,8 @@ TEST(Gap, WithoutIdsNothingIsDecided) {
 TEST(Gap, HasTheDecisionsWhoseIdIsTaken) {
   Service service(live_setup("lin-ts"));
   const Decided made = service.live->make(std::vector<float>(context_size, 0.5F));
-  EXPECT_TRUE(service.live->write(made));
-  EXPECT_TRUE(service.live->write(made));
+  EXPECT_TRUE(service.live->write(Decided(made)));
+  EXPECT_TRUE(service.live->write(Decided(made)));
   service.live->flush();
   EXPECT_EQ(service.live->status().unlogged, 1U);
   service.live.reset();

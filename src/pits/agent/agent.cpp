@@ -1,6 +1,7 @@
 #include "pits/agent/agent.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -14,10 +15,11 @@ void check_context(ContextView x, const AgentSetup& setup) {
   if (x.size() != setup.context_size) {
     throw bad_input("a context has {} numbers, not {}", setup.context_size, x.size());
   }
-  // No way out of the loop before its end, so that it vectorises.
-  bool finite = true;
-  for (const float v : x) finite &= std::abs(v) <= std::numeric_limits<float>::max();
-  if (!finite) throw bad_input("a context is not finite");
+  // By bits, and no way out of the loop before its end, so that it vectorises.
+  constexpr std::uint32_t exponent = 0x7f800000;
+  std::uint32_t infinite = 0;
+  for (const float v : x) infinite |= (std::bit_cast<std::uint32_t>(v) & exponent) == exponent ? 1U : 0U;
+  if (infinite != 0) throw bad_input("a context is not finite");
 }
 
 // Sizes that an index of 32 bits can hold; the product of any two of them fits into 64 bits.
@@ -136,10 +138,13 @@ double Agent::propensities(const Query& query, std::uint32_t draws, std::span<fl
   check(query);
   check_size(p, query.actions.size(actions()));
   std::ranges::fill(p, 0.0F);
-  std::vector<Action> forced;
+  thread_local std::vector<Action> forced;
   forced_pulls_.find(query, events_, forced);
   const double floor = this->floor(!forced.empty());
-  ActionProbabilities own{.p = std::vector<double>(p.size())};
+  thread_local ActionProbabilities own;
+  own.p.assign(p.size(), 0.0);
+  own.exact = false;
+  own.tolerance = 0.0;
   const Action action = choose(query, forced, floor, &own);
   if (chosen != nullptr) *chosen = action;
   double variance = 0.0;  // of a simulated decision

@@ -7,30 +7,29 @@
 #include <numbers>
 #include <vector>
 
+#include "pits/core/simd/densities.h"
+
 namespace pits {
 namespace {
 
 constexpr double least_freedom = 0.25;
 constexpr double ignored = 1e-9;  // probability of a tail
 
-// Gauss-Legendre on −1..1, and the integrals from each node to 1 of the polynomials through the nodes.
-constexpr std::size_t nodes = 6;
-using Row = std::array<double, nodes>;
-struct Rule {
-  Row x, weight;
-  std::array<Row, nodes> above;  // above[i][j] = ∫ from x_i to 1 of the polynomial that is 1 at x_j, 0 at the others
+// Gauss-Legendre on −1..1.
+constexpr std::size_t nodes = piece_nodes;
+struct Rule : PieceRule {
+  PieceRow weight{0.1012285362903763, 0.2223810344533745, 0.3137066458778873, 0.3626837833783620,
+                  0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
 
   Rule()
-      : x{-0.9324695142031521, -0.6612093864662645, -0.2386191860831969,
-          0.2386191860831969,  0.6612093864662645,  0.9324695142031521},
-        weight{0.1713244923791704, 0.3607615730481386, 0.4679139345726910,
-               0.4679139345726910, 0.3607615730481386, 0.1713244923791704},
-        above{} {
+      : PieceRule{.x = {-0.9602898564975363, -0.7966664774136267, -0.5255324099163290, -0.1834346424956498,
+                        0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363},
+                  .above = {}} {
     for (std::size_t i = 0; i < nodes; ++i) {
       const double half = 0.5 * (1.0 - x[i]);
       for (std::size_t j = 0; j < nodes; ++j) {
         for (std::size_t k = 0; k < nodes; ++k) {
-          above[i][j] += half * weight[k] * lagrange(j, x[i] + half * (1.0 + x[k]));
+          above[j][i] += half * weight[k] * lagrange(j, x[i] + half * (1.0 + x[k]));
         }
       }
     }
@@ -43,14 +42,12 @@ struct Rule {
 };
 
 // A law with what its density needs.
-struct Density {
+struct Density : PieceLaw {
   Action action = 0;
-  double mean = 0.0, scale = 1.0, freedom = 0.0;
-  double edge = 0.0;    // |T| is above it with a probability of at most `ignored` on each side
-  double factor = 0.0;  // density of T at 0, over scale
-  double tail = 0.0;    // probability above the part that was integrated
+  double edge = 0.0;  // |T| is above it with a probability of at most `ignored` on each side
 
-  Density(Action a, const ValueLaw& law) : action(a), mean(law.mean), scale(law.scale), freedom(law.freedom) {
+  Density(Action a, const ValueLaw& law)
+      : PieceLaw{.mean = law.mean, .scale = law.scale, .freedom = law.freedom}, action(a) {
     if (freedom == 0.0) {
       edge = 6.2;
       factor = 1.0 / (scale * std::sqrt(2.0 * std::numbers::pi));
@@ -64,17 +61,13 @@ struct Density {
   }
   double low() const { return mean - edge * scale; }
   double high() const { return mean + edge * scale; }
-  double at(double v) const {
-    const double t = (v - mean) / scale;
-    const double log_density = freedom == 0.0 ? -0.5 * t * t : -0.5 * (freedom + 1.0) * std::log1p(t * t / freedom);
-    return factor * std::exp(log_density);
-  }
-  // The end of an interval that starts at v, in which a polynomial follows the density.
+  // The end of a piece that starts at v, in which a polynomial follows the density, whose poles are at ±i√freedom.
   double next(double v) const {
     if (v < low()) return low();
     if (v >= high()) return std::numeric_limits<double>::infinity();
     const double t = std::abs(v - mean) / scale;
-    return v + scale * std::max(1.0, 0.3 * t);
+    const double width = freedom == 0.0 ? 1.5 : std::min(1.5, std::sqrt(freedom));
+    return v + scale * std::max(width, 0.5 * t);
   }
 };
 
@@ -128,25 +121,25 @@ void find_edges(const Problem& p, std::vector<double>& edges) {
 }
 
 // Adds the part of the integrals between two edges; the tails must be those above it.
-void integrate(Problem& p, double from, double to, std::vector<Row>& f, std::vector<Row>& F, std::span<double> out) {
+void integrate(Problem& p, double from, double to, std::vector<PieceRow>& f, std::vector<PieceRow>& F,
+               std::span<double> out) {
   static const Rule rule;
   const double half = 0.5 * (to - from), centre = 0.5 * (to + from);
   const std::size_t n = p.laws.size();
-  f.assign(n, {});
+  f.resize(n);
   F.resize(n);
   for (std::size_t l = 0; l < n; ++l) {
     Density& law = p.laws[l];
-    F[l].fill(1.0 - law.tail);
-    if (to <= law.low() || from >= law.high()) continue;
-    for (std::size_t j = 0; j < nodes; ++j) f[l][j] = half * law.at(centre + half * rule.x[j]);
-    for (std::size_t i = 0; i < nodes; ++i) {
-      for (std::size_t j = 0; j < nodes; ++j) F[l][i] -= rule.above[i][j] * f[l][j];
-      F[l][i] = std::max(F[l][i], 0.0);
+    if (to <= law.low() || from >= law.high()) {
+      f[l].fill(0.0);
+      F[l].fill(1.0 - law.tail);
+      continue;
     }
+    find_densities(law, centre, half, rule, f[l], F[l]);
     for (std::size_t j = 0; j < nodes; ++j) law.tail += rule.weight[j] * f[l][j];
   }
   // Products of all but one: those before it, then those after it.
-  Row product = rule.weight;
+  PieceRow product = rule.weight;
   for (std::size_t l = 0; l < n; ++l) {
     for (std::size_t j = 0; j < nodes; ++j) {
       f[l][j] *= product[j];
@@ -169,7 +162,7 @@ void integrate(Problem& p, double from, double to, std::vector<Row>& f, std::vec
 bool best_probabilities(std::span<const ValueLaw> laws, const ActionSet& actions, std::span<double> out) {
   thread_local Problem p;
   thread_local std::vector<double> edges;
-  thread_local std::vector<Row> f, F;
+  thread_local std::vector<PieceRow> f, F;
   std::ranges::fill(out, 0.0);
   if (!find_problem(laws, actions, p)) return false;
   find_edges(p, edges);

@@ -170,7 +170,7 @@ void FleetBandit::record_gap() {
        [this, decisions](const CallAnswer*, const std::exception_ptr& error) { gap_ += error ? decisions : 0; });
 }
 
-bool FleetBandit::write(Decided decided) {
+bool FleetBandit::write(Decided&& decided) {
   const auto held = holding();
   if (!held || held->store.lost()) return write_elsewhere(std::move(decided));
   held->called = true;

@@ -49,7 +49,7 @@ class FleetBandit : public LiveCalls {
   Decider& decider() override { return *decider_; }
   const Decider& decider() const override { return *decider_; }
   std::shared_ptr<Decider> shared_decider() const { return decider_; }
-  bool write(Decided decided) override;
+  bool write(Decided&& decided) override;
   void write(Decided decided, Written done) override;
   void reward(std::vector<Reward> rewards, Answered done) override;
   void activate(DecisionId id, Record record, Answered done) override;

@@ -16,20 +16,21 @@ Decider::Decider(Created created, ServingPolicy policy, EventNumber number, Next
   publish_names(created_.actions);
 }
 
-Decided Decider::make(ContextView x, const ActionSet& actions, const DecisionLabels& labels,
-                      std::vector<Action>* ranking, bool wait) {
-  Decided made = published_.read([&](const Published& by) {
+void Decider::make(ContextView x, const ActionSet& actions, const DecisionLabels& labels, std::vector<Action>* ranking,
+                   bool wait, Decided& made) {
+  made.clear();
+  published_.read([&](const Published& by) {
     ActionSet set = actions;
     const std::vector<std::uint8_t> mask = mask_of(labels.allowed, by.policy.retired.size());
     if (!mask.empty() && !set.allowed.empty()) throw bad_input("allowed actions are given by names or by a mask");
     if (!mask.empty()) set.allowed = mask;
     by.policy.check(x, set, 1);
-    return decided(x, set, next_id_(wait), by, ranking);
+    decide(x, set, next_id_(wait), by, ranking, made);
+    return 0;
   });
   made.key = labels.key;
   made.context = labels.context;
   ++made_;
-  return made;
 }
 
 // Contexts that do not fit are left to make(), which says so.
@@ -43,9 +44,8 @@ std::shared_ptr<void> Decider::prepare(std::span<const ContextView> contexts, co
   return agent->prepare(fitting);
 }
 
-Decided Decider::decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,
-                         std::vector<Action>* ranking) {
-  Decided made;
+void Decider::decide(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,
+                     std::vector<Action>* ranking, Decided& made) {
   made.id = id;
   made.model = by.number;
   made.engine = by.engine;
@@ -62,7 +62,6 @@ Decided Decider::decided(ContextView x, const ActionSet& actions, DecisionId id,
       ranking->push_back(choice.action);
     }
   }
-  return made;
 }
 
 std::vector<float> Decider::encode(std::string_view context) const {

@@ -28,7 +28,14 @@ class Decider {
 
   // All allowed actions are in `ranking`: the decision's own first, the others by the same draws.
   Decided make(ContextView x, const ActionSet& actions, const DecisionLabels& labels, std::vector<Action>* ranking,
-               bool wait);
+               bool wait) {
+    Decided made;
+    make(x, actions, labels, ranking, wait, made);
+    return made;
+  }
+  // The same in the memory of `made`, whatever that was.
+  void make(ContextView x, const ActionSet& actions, const DecisionLabels& labels, std::vector<Action>* ranking,
+            bool wait, Decided& made);
   // decide(), which may call make(): in these contexts, which lie where they are now, that costs less where several are
   // decided together (agent/together.h).
   template <class Decide>
@@ -76,8 +83,8 @@ class Decider {
   std::size_t action_count() const;  // that decisions know
   std::shared_ptr<void> prepare(std::span<const ContextView> contexts, const Published& by) const;
   std::vector<std::uint8_t> mask_of(const std::vector<std::string>& allowed, std::size_t K) const;
-  static Decided decided(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,
-                         std::vector<Action>* ranking);
+  static void decide(ContextView x, const ActionSet& actions, DecisionId id, const Published& by,
+                     std::vector<Action>* ranking, Decided& made);
 
   Created created_;
   std::optional<Schema> schema_;

@@ -73,7 +73,7 @@ class LiveBandit : public LiveCalls {
                std::vector<Action>* ranking = nullptr);
   Decided make(std::string_view context, const ActionSet& actions = {}, DecisionLabels labels = {},
                std::vector<Action>* ranking = nullptr);
-  bool write(Decided decided) override;
+  bool write(Decided&& decided) override;
   // The functions are called by the writing thread.
   void write(Decided decided, Written done) override;
   // Ids below are not given any more; before the first decision.

@@ -27,7 +27,7 @@ Decided LiveBandit::make(std::string_view context, const ActionSet& actions, Dec
   return make(ContextView(decider_->encode(context)), actions, labels, ranking);
 }
 
-bool LiveBandit::write(Decided decided) {
+bool LiveBandit::write(Decided&& decided) {
   if (writer_->add(std::move(decided))) return true;
   writer_->add_to_gap();
   return false;

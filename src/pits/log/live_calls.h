@@ -41,7 +41,8 @@ class LiveCalls {
   virtual Decider& decider() = 0;
   virtual const Decider& decider() const = 0;
   // Written soon. False where too many decisions are not written yet: it is counted in the log's next gap event.
-  virtual bool write(Decided decided) = 0;
+  // What is left in it is memory to make another one in.
+  virtual bool write(Decided&& decided) = 0;
   // Written now. done(decided, nullptr): the decision, or the earlier one with the same key; done(nullptr, error).
   virtual void write(Decided decided, Written done) = 0;
   virtual void reward(std::vector<Reward> rewards, Answered done) = 0;

@@ -9,10 +9,14 @@
 namespace pits {
 namespace {
 
-constexpr std::uint64_t most_queued = 100'000;   // decisions that nobody waits for
-constexpr std::size_t most_in_group = 4096;      // requests, so that the first of them need not wait for the last
-constexpr std::size_t most_expired = 4096;       // in one group
-constexpr std::chrono::milliseconds look{50};    // how often windows are looked at where nothing happens
+constexpr std::uint64_t most_queued = 100'000;          // decisions that nobody waits for
+constexpr std::size_t most_queued_bytes = 256U << 20U;  // of them
+constexpr std::size_t most_in_group = 4096;  // requests, so that the first of them need not wait for the last
+constexpr std::size_t most_bytes_in_group = 64U << 20U;  // of decisions
+constexpr std::size_t most_expired = 4096;               // in one group
+constexpr std::size_t most_spares = 1024;                // of a thread, and of the writer
+constexpr std::size_t most_spare_bytes = 4096;           // of one
+constexpr std::chrono::milliseconds look{50};            // how often windows are looked at where nothing happens
 constexpr std::chrono::milliseconds gather{5};   // how long decisions wait for others where nobody waits for them
 constexpr std::chrono::milliseconds retry{100};  // after a failure of the store
 // A group waits for those who were in the last one, for a quarter of what that took, and never longer than this.
@@ -27,7 +31,47 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
+// Of what it holds.
+std::size_t bytes_of(const Decided& decided) {
+  return sizeof(float) * (decided.x.capacity() + decided.propensities.capacity() + decided.features.capacity()) +
+         decided.allowed.capacity() + decided.key.capacity() + decided.context.capacity();
+}
+
 }  // namespace
+
+// Written decisions, one after another. The writer gives them back, and the threads that decide use them again: memory
+// that is allocated by one thread and freed by another costs both of them more.
+class LogWriter::Spares {
+ public:
+  Spares() = default;
+  explicit Spares(Request* first) : first_(first) {}
+  ~Spares() {
+    while (take()) {
+    }
+  }
+  Spares(const Spares&) = delete;
+  Spares& operator=(const Spares&) = delete;
+
+  bool empty() const { return first_ == nullptr; }
+  void reset(Request* first) { first_ = first; }  // where it is empty
+  Request* first() const { return first_; }
+  Request* release() { return std::exchange(first_, nullptr); }
+  void add(std::unique_ptr<Request> request) {
+    if (size_ == most_spares || bytes_of(*request->decided) > most_spare_bytes) return;
+    ++size_;
+    request->before = first_;
+    first_ = request.release();
+  }
+  std::unique_ptr<Request> take() {
+    std::unique_ptr<Request> request(first_);
+    if (request) first_ = request->before;
+    return request;
+  }
+
+ private:
+  Request* first_ = nullptr;
+  std::size_t size_ = 0;  // that were added
+};
 
 LogWriter::LogWriter(Store& store, const Clock& clock, const LedgerLimits& limits,
                      std::function<void(EventNumber)> committed, std::function<void(Decided)> elsewhere)
@@ -44,6 +88,7 @@ LogWriter::~LogWriter() {
   }
   wake_.notify_all();
   thread_.join();
+  const Spares unused(spares_.load());
 }
 
 std::string LogWriter::problem() const {
@@ -56,9 +101,19 @@ LedgerCounts LogWriter::counts() const {
   return counts_;
 }
 
-bool LogWriter::add(Decided decided) {
-  if (queued_ >= most_queued) return false;
-  add({.decided = std::move(decided), .urgent = false});
+bool LogWriter::add(Decided&& decided) {
+  const std::size_t bytes = bytes_of(decided);
+  if (queued_ >= most_queued || queued_bytes_ + bytes > most_queued_bytes) return false;
+  thread_local Spares spares;
+  if (spares.empty()) spares.reset(spares_.exchange(nullptr));
+  std::unique_ptr<Request> request = spares.take();
+  if (!request) request = std::make_unique<Request>(Request{.decided = Decided(), .urgent = false});
+  std::swap(*request->decided, decided);
+  request->dropped = false;
+  request->bytes = bytes;
+  ++queued_;
+  queued_bytes_ += bytes;
+  push(request.release());
   return true;
 }
 
@@ -80,11 +135,14 @@ void LogWriter::add_to_gap(std::uint64_t decisions) {
 }
 
 void LogWriter::add(Request request) {
-  const bool urgent = request.urgent;
-  ++(urgent ? waiting_ : queued_);
-  auto* node = new Request(std::move(request));
-  node->before = requests_.load();
-  while (!requests_.compare_exchange_weak(node->before, node)) {
+  ++(request.urgent ? waiting_ : queued_);
+  push(new Request(std::move(request)));
+}
+
+void LogWriter::push(Request* request) {
+  const bool urgent = request->urgent;  // the writer may have it at once
+  request->before = requests_.load();
+  while (!requests_.compare_exchange_weak(request->before, request)) {
   }
   const Rest rest = rest_.load();
   if (rest == Rest::none || (rest == Rest::nap && (!urgent || waiting_ < enough_))) return;
@@ -142,10 +200,19 @@ void LogWriter::run() {
   }
 }
 
+// The first of them, at least one.
+std::size_t LogWriter::group_size(const Requests& requests) {
+  std::size_t size = 0;
+  for (std::size_t bytes = 0; size < std::min(requests.size(), most_in_group) && bytes < most_bytes_in_group; ++size) {
+    bytes += requests[size]->bytes;
+  }
+  return size;
+}
+
 // One group. What a request's own call refuses concerns only that request. Where anything else goes wrong in it, a part
 // of it may be in the group, and the whole group is given up.
 void LogWriter::write(Requests& requests) {
-  std::vector<std::exception_ptr> errors(std::min(requests.size(), most_in_group));
+  std::vector<std::exception_ptr> errors(group_size(requests));
   std::exception_ptr failure;
   std::uint64_t gap = 0;
   try {
@@ -185,6 +252,7 @@ void LogWriter::finish(Requests& requests, const std::vector<std::exception_ptr>
                        const std::exception_ptr& failure) {
   report(failure);  // before anybody is told
   Requests again;
+  Spares written;
   const std::size_t told = failure ? requests.size() : errors.size();
   last_told_ = 0;
   for (std::size_t i = 0; i < told; ++i) {
@@ -198,9 +266,15 @@ void LogWriter::finish(Requests& requests, const std::vector<std::exception_ptr>
       again.push_back(std::move(requests[i]));
     } else {
       --queued_;
-      if (wrong) elsewhere_(*std::move(requests[i]->decided));
+      queued_bytes_ -= requests[i]->bytes;
+      if (wrong) {
+        elsewhere_(*std::move(requests[i]->decided));
+      } else {
+        written.add(std::move(requests[i]));
+      }
     }
   }
+  if (Request* none = nullptr; spares_.compare_exchange_strong(none, written.first())) written.release();
   requests.erase(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(told));
   // Behind the others: they are not kept waiting by decisions that fail again and again.
   requests.insert(requests.end(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));

@@ -24,8 +24,9 @@ class LogWriter {
     std::function<void(Ledger&, std::exception_ptr)> finish{};  // with the error, or none
     // Instead of both: a decision that nobody waits for. It is tried until it is durable, or given to `elsewhere`.
     std::optional<Decided> decided{};
-    bool dropped = false;  // it: another decision has its id
-    bool urgent = true;    // somebody waits for it
+    std::size_t bytes = 0;  // of it
+    bool dropped = false;   // it: another decision has its id
+    bool urgent = true;     // somebody waits for it
     Request* before = nullptr;
   };
 
@@ -48,8 +49,8 @@ class LogWriter {
   // The same without waiting; finish() tells.
   void add(Request request);
   // Nobody waits for it, and it may share a group with those of the next few milliseconds. False where too many
-  // decisions are not durable yet.
-  bool add(Decided decided);
+  // decisions, or too many bytes of them, are not durable yet; else the memory of one that is written is left in it.
+  bool add(Decided&& decided);
   // A decision that is not logged: the next group says so.
   void add_to_gap(std::uint64_t decisions = 1);
 
@@ -62,11 +63,14 @@ class LogWriter {
 
  private:
   using Requests = std::deque<std::unique_ptr<Request>>;
+  class Spares;
   enum class Rest { none, nap, sleep };  // who naps is woken by `enough_` who wait, who sleeps by any request
 
+  void push(Request* request);
   void run();
   bool take_requests(Requests& requests);  // false: the end
   void collect(Requests& requests);
+  static std::size_t group_size(const Requests& requests);
   void write(Requests& requests);
   void apply(Request& request);
   void finish(Requests& requests, const std::vector<std::exception_ptr>& errors, const std::exception_ptr& failure);
@@ -77,8 +81,10 @@ class LogWriter {
   std::function<void(EventNumber)> committed_;
   std::function<void(Decided)> elsewhere_;
   std::atomic<Request*> requests_{nullptr};  // the last one first
+  std::atomic<Request*> spares_{nullptr};    // written decisions, whose memory is used again
   std::atomic<std::uint64_t> queued_{0}, waiting_{0}, unlogged_{0};
-  std::atomic<std::uint64_t> gap_{0};  // of unlogged_: the log does not say so yet
+  std::atomic<std::size_t> queued_bytes_{0};  // of the decisions that are queued
+  std::atomic<std::uint64_t> gap_{0};         // of unlogged_: the log does not say so yet
   std::atomic<Rest> rest_{Rest::none};
   std::atomic<bool> settled_{false};
   mutable std::mutex mutex_;  // of what follows

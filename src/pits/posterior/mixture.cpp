@@ -139,33 +139,41 @@ void Mixture::find_draws(std::size_t i, ConstMatrixView<float> deviations, std::
 // The same at each of the contexts: one product with all their features.
 void Mixture::find_draws(std::size_t i, std::span<Matrix<float>> out) const {
   const std::size_t n = out.size(), F = sets_[i].features(), rows = sets_[i].deviations().rows();
-  thread_local Matrix<float> features, products;  // (n,F), (S·K,n)
+  thread_local Matrix<float> features, products;  // (n,F), (n,S·K)
   features.reshape(n, F);
-  products.reshape(rows, n);
+  products.reshape(n, rows);
   for (std::size_t c = 0; c < n; ++c) std::ranges::copy(predictions(c).features[i], features.row(c).begin());
-  std::ranges::fill(products.flat(), 0.0F);
-  add_product_transposed(sets_[i].deviations(), features, products);
+  add_product_transposed(features, sets_[i].deviations(), products);
   for (std::size_t c = 0; c < n; ++c) {
     const std::span<float> own = out[c].flat().subspan(i * rows, rows);
-    for (std::size_t r = 0; r < rows; ++r) own[r] = products(r, c);
+    std::ranges::copy(products.row(c), own.begin());
     finish_draws(i, c, own);
   }
 }
 
-// out = m̄ + ρ (m_i − m̄) + κσ·out
+// out = m̄ + ρ (m_i − m̄) + κσ·out, a few draws at a time: one is too short for vectors.
 void Mixture::finish_draws(std::size_t i, std::size_t context, std::span<float> out) const {
   const Predictions& p = predictions(context);
-  const std::size_t K = draw_sd_.cols();
+  const std::size_t K = draw_sd_.cols(), block = std::min(8 * K, out.size());
   const auto rho = static_cast<float>(config_.mean_shrinkage);
-  thread_local std::vector<float> centre;  // (K) m̄ + ρ (m_i − m̄)
-  centre.resize(K);
-  for (std::size_t a = 0; a < K; ++a) centre[a] = p.mean[a] + rho * (p.means(i, a) - p.mean[a]);
   if (config_.optimistic) {
     for (float& value : out) value = std::max(0.0F, value);
   }
-  const std::span<const float> sd = draw_sd_.row(i);
-  for (std::size_t first = 0; first < out.size(); first += K) {
-    for (std::size_t a = 0; a < K; ++a) out[first + a] = centre[a] + sd[a] * out[first + a];
+  thread_local std::vector<float> centre, sd;  // (block) m̄ + ρ (m_i − m̄), κσ
+  centre.resize(block);
+  sd.resize(block);
+  for (std::size_t a = 0; a < K; ++a) {
+    const float own = p.mean[a] + rho * (p.means(i, a) - p.mean[a]);
+    for (std::size_t draw = 0; draw < block; draw += K) {
+      centre[draw + a] = own;
+      sd[draw + a] = draw_sd_(i, a);
+    }
+  }
+  const float* const m = centre.data();  // no look at the thread's vectors in the loop
+  const float* const s = sd.data();
+  for (std::size_t first = 0; first < out.size(); first += block) {
+    const std::size_t n = std::min(block, out.size() - first);
+    for (std::size_t a = 0; a < n; ++a) out[first + a] = m[a] + s[a] * out[first + a];
   }
 }
 

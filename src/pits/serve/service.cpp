@@ -89,9 +89,12 @@ void Service::handle(const HttpRequest& request, Answerer answerer) {
                                       .headers = fmt::format("Allow: {}\r\n", match.allow)});
     }
     credentials_.read([&](const Credentials& credentials) {
-      if (credentials.callers.empty() && match.route->scope != Scope::none)
+      if (match.route->scope == Scope::none) return 0;
+      if (credentials.callers.empty()) {
         refuse_other_sites(request, page != nullptr);
-      credentials.callers.check(request.authorization, match.route->scope, system_clock().steady());
+      } else {
+        credentials.callers.check(request.authorization, match.route->scope, system_clock().steady());
+      }
       return 0;
     });
     dispatch(match.route->id, exchange);

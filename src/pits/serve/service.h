@@ -75,7 +75,7 @@ class Service {
   void decide(Asked& asked);
   void decide_all(std::span<Asked> all);  // of one bandit
   static std::vector<Asked>& put_off();   // by this thread
-  std::vector<Decided> make_all(Asked& asked, std::vector<std::vector<Action>>& rankings);
+  static void make_all(Asked& asked, std::vector<std::vector<Action>>& rankings, std::vector<Decided>& made);
   static void decide_durably(Asked& asked, std::vector<Decided> made, std::vector<std::vector<Action>> rankings);
   void reward(Exchange& exchange);
   void settle(Exchange& exchange, bool cancel);

@@ -123,7 +123,8 @@ void Service::decide(Asked& asked) {
   LiveCalls& live = asked.bandit->live();
   const Decider& decider = std::as_const(live).decider();
   std::vector<std::vector<Action>> rankings(asked.rank ? asked.all.requests.size() : 0);
-  std::vector<Decided> made = make_all(asked, rankings);
+  thread_local std::vector<Decided> made;  // the memory of earlier ones
+  make_all(asked, rankings, made);
   bool durable = config_.durable_decisions;
   for (const Decided& one : made) durable = durable || !one.key.empty() || !fits_token(one);
   if (durable) return decide_durably(asked, std::move(made), std::move(rankings));

@@ -9,26 +9,25 @@ constexpr std::size_t most_together = 4;
 
 }  // namespace
 
-std::vector<Decided> Service::make_all(Asked& asked, std::vector<std::vector<Action>>& rankings) {
+void Service::make_all(Asked& asked, std::vector<std::vector<Action>>& rankings, std::vector<Decided>& made) {
   Decider& decider = asked.bandit->live().decider();
   const std::vector<DecideRequest>& requests = asked.all.requests;
-  std::vector<Decided> made;
-  made.reserve(requests.size());
+  made.resize(requests.size());
+  std::size_t i = 0;
   const auto make_until = [&](std::size_t end) {
-    while (made.size() < end) {
-      const DecideRequest& request = requests[made.size()];
-      std::vector<Action>* ranking = asked.rank ? &rankings[made.size()] : nullptr;
-      made.push_back(decider.make(request.x, request.actions(), request.labels, ranking, false));
+    for (; i < end; ++i) {
+      const DecideRequest& request = requests[i];
+      std::vector<Action>* ranking = asked.rank ? &rankings[i] : nullptr;
+      decider.make(request.x, request.actions(), request.labels, ranking, false, made[i]);
     }
   };
-  while (requests.size() > 1 && made.size() < requests.size()) {
-    const std::size_t end = std::min(requests.size(), made.size() + most_together);
+  while (requests.size() > 1 && i < requests.size()) {
+    const std::size_t end = std::min(requests.size(), i + most_together);
     std::vector<ContextView> contexts;
-    for (std::size_t i = made.size(); i < end; ++i) contexts.emplace_back(requests[i].x);
+    for (std::size_t j = i; j < end; ++j) contexts.emplace_back(requests[j].x);
     decider.together(contexts, [&] { make_until(end); });
   }
   make_until(requests.size());
-  return made;
 }
 
 // A request with one decision waits for others of its turn, at most so many that they are decided together.

@@ -31,7 +31,7 @@ HttpConnection::HttpConnection(HttpLoop& loop, Socket socket, std::string peer)
 
 HttpConnection::~HttpConnection() = default;
 
-void HttpConnection::post(std::uint64_t slot, HttpReply reply) {
+void HttpConnection::post(std::uint64_t slot, HttpReply&& reply) {
   if (mailbox_->here()) {
     answer(slot, std::move(reply));
     if (!taking_) loop_.settle_later(*this);
@@ -40,7 +40,7 @@ void HttpConnection::post(std::uint64_t slot, HttpReply reply) {
   }
 }
 
-void HttpConnection::answer(std::uint64_t slot, HttpReply reply) {
+void HttpConnection::answer(std::uint64_t slot, HttpReply&& reply) {
   if (handling_ == slot) {
     handling_.reset();
   } else {

@@ -23,9 +23,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   ~HttpConnection();
 
   // From any thread: the answer to the request in a slot.
-  void post(std::uint64_t slot, HttpReply reply);
+  void post(std::uint64_t slot, HttpReply&& reply);
 
-  void answer(std::uint64_t slot, HttpReply reply);
+  void answer(std::uint64_t slot, HttpReply&& reply);
   void on_event(std::uint32_t events);
   // After answers: sends what can be sent, takes what may be taken, closes what has ended.
   void settle();

@@ -44,7 +44,7 @@ class Answerer {
   ~Answerer();
   Answerer(Answerer&&) noexcept;
   Answerer& operator=(Answerer&&) = delete;
-  void operator()(HttpReply reply);
+  void operator()(HttpReply&& reply);
 
  private:
   std::shared_ptr<HttpConnection> connection_;

@@ -21,6 +21,15 @@ bool is_host_character(char c) {
   return letter || (c >= '0' && c <= '9') || std::string_view("-._~!$&'()*+,;=:[]%").find(c) != std::string_view::npos;
 }
 
+// RFC 3986: what a path and a query may have without an escape, and '%'.
+constexpr auto target_characters = [] {
+  std::array<bool, 256> allowed{};
+  for (int c = 0x21; c < 0x7f; ++c) allowed[static_cast<std::size_t>(c)] = true;
+  for (const char c : std::string_view("\"#<>\\^`{|}")) allowed[static_cast<unsigned char>(c)] = false;
+  return allowed;
+}();
+bool is_target_character(char c) { return target_characters[static_cast<unsigned char>(c)]; }
+
 // request_parser without the table of fields that it would allocate: those that matter are taken as they come.
 class HeadParser final : public http::basic_parser<true> {
  public:
@@ -40,7 +49,11 @@ class HeadParser final : public http::basic_parser<true> {
     head.method = view(method);
     head.target = view(target);
     head.http10 = version < 11;
-    if (verb == http::verb::unknown || verb == http::verb::connect || verb == http::verb::trace) refuse(501, code);
+    if (verb == http::verb::unknown || verb == http::verb::connect || verb == http::verb::trace) {
+      refuse(501, code);
+    } else if (!std::all_of(target.begin(), target.end(), is_target_character)) {
+      refuse(400, code);
+    }
   }
 
   void on_field_impl(http::field name, Text, Text value, Code& code) override {
@@ -110,7 +123,7 @@ bool names_other_version(std::string_view text) {
 }
 
 // Clients send the same head again and again, but for the length of the body.
-constexpr std::size_t known_heads = 64, most_known = 1024;  // of a thread; bytes of each
+constexpr std::size_t known_heads = 256, most_known = 1024;  // of a thread; bytes of each
 struct KnownHead {
   std::string text{};
   RequestHead head{};

@@ -1,7 +1,6 @@
 #include "pits/serve/http/request_parser.h"
 
 #include <algorithm>
-#include <array>
 
 #include "pits/serve/http/request_head.h"
 
@@ -13,15 +12,6 @@ constexpr std::size_t most_kept = 16384;  // bytes of a buffer that is kept for 
 constexpr std::string_view crlf = "\r\n";
 
 bool starts_method(char c) { return c >= 'A' && c <= 'Z' ? true : c >= 'a' && c <= 'z'; }
-
-// RFC 3986: what a path and a query may have without an escape, and '%'.
-constexpr auto target_characters = [] {
-  std::array<bool, 256> allowed{};
-  for (int c = 0x21; c < 0x7f; ++c) allowed[static_cast<std::size_t>(c)] = true;
-  for (const char c : std::string_view("\"#<>\\^`{|}")) allowed[static_cast<unsigned char>(c)] = false;
-  return allowed;
-}();
-bool is_target_character(char c) { return target_characters[static_cast<unsigned char>(c)]; }
 
 }  // namespace
 
@@ -106,7 +96,6 @@ RequestParser::State RequestParser::parse_head(std::string_view text) {
 
 // "/path?query", "http://host/path?query", or "*" of OPTIONS.
 RequestParser::State RequestParser::split_target(std::string_view target) {
-  if (!std::all_of(target.begin(), target.end(), is_target_character)) return refuse(400);
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!target.starts_with(scheme)) continue;
     target.remove_prefix(scheme.size());

@@ -14,7 +14,7 @@ Answerer::~Answerer() {
   if (connection_) (*this)(error_reply(500));
 }
 
-void Answerer::operator()(HttpReply reply) {
+void Answerer::operator()(HttpReply&& reply) {
   const std::shared_ptr<HttpConnection> connection = std::move(connection_);
   if (!connection) throw failed("a request is answered twice");
   connection->post(slot_, std::move(reply));
