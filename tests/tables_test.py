@@ -133,6 +133,7 @@ def long(row, env):
 
 
 def products(row, agent):
+    agent = re.sub("[¹²³]$", "", agent)
     for line in (RESULTS / "default/products.jsonl").read_text().splitlines():
         cell = json.loads(line)
         if (cell["env"], cell["agent"]) == (row.strip("`"), agent.strip("`")):
