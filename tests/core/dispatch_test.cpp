@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "pits/core/error.h"
@@ -153,6 +155,20 @@ TEST(SimdTargets, ForcingChangesTheKernelThatRuns) {
   const std::vector<std::string> targets = simd_targets();
   if (targets.size() < 2) GTEST_SKIP() << "needs two SIMD targets";
   EXPECT_NE(rounded_products(targets.front()), rounded_products(targets.back()));
+}
+
+// As in a service that answers with its engine's name while it opens its first log. What is wrong here shows under
+// tsan.
+TEST(SimdTargets, IsNamedWhileAnotherThreadForcesOne) {
+  const std::vector<std::string> targets = simd_targets();
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    for (int i = 0; i < 1000; ++i) force_simd_target(targets[static_cast<std::size_t>(i) % targets.size()]);
+    force_simd_target("");
+    done = true;
+  });
+  while (!done) EXPECT_EQ(std::ranges::count(targets, simd_target()), 1);
+  other.join();
 }
 
 TEST(SimdTargets, AnUnknownNameGetsASuggestion) {

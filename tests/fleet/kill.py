@@ -27,7 +27,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "serve"))
-from kill_clients import Failed, HttpClient, Shopper, Told, value_of  # noqa: E402
+from kill_clients import Failed, HttpClient, Shopper, Told, check_said, value_of  # noqa: E402
 
 SETTINGS = [{"rewards": "first", "window": 0}, {"rewards": "first", "window": 600}, {"rewards": "sum", "window": 2}]
 ACTIONS = ["a", "b", "c", "d"]
@@ -261,6 +261,7 @@ class Run:
         for server in self.servers:
             if server.process is not None and server.process.wait(60) != 0:
                 raise Failed(f"{server.name} ended with {server.process.returncode}")
+            check_said(pathlib.Path(server.log.name).read_text(errors="replace"))
 
     def call(self, words):
         done = subprocess.run(list(map(str, words)), capture_output=True, text=True)

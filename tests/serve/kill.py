@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 
-from kill_clients import Failed, HttpClient, Shopper, Told, value_of
+from kill_clients import Failed, HttpClient, Shopper, Told, check_said, value_of
 
 # Settings of a run, by its seed: rewards are learned whenever they come; a lost decision's are not; windows close.
 SETTINGS = [{"rewards": "first", "window": 0}, {"rewards": "first", "window": 600}, {"rewards": "sum", "window": 2}]
@@ -159,6 +159,8 @@ class Run:
         self.process.terminate()
         if self.process.wait(60) != 0:
             raise Failed(f"the service ended with {self.process.returncode}")
+        self.errors.seek(0)
+        check_said(self.errors.read().decode(errors="replace"))
         self.compare_states()
         self.call([self.options.replay, self.log])
         found = self.check_log()

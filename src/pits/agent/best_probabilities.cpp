@@ -41,6 +41,12 @@ struct Rule : PieceRule {
   }
 };
 
+// std::lgamma writes the sign to a global variable, from whatever thread.
+double log_gamma(double a) {
+  int sign = 0;
+  return lgamma_r(a, &sign);
+}
+
 // A law with what its density needs.
 struct Density : PieceLaw {
   Action action = 0;
@@ -54,7 +60,7 @@ struct Density : PieceLaw {
       return;
     }
     const double n = freedom;
-    const double log_peak = std::lgamma(0.5 * (n + 1.0)) - std::lgamma(0.5 * n) - 0.5 * std::log(n * std::numbers::pi);
+    const double log_peak = log_gamma(0.5 * (n + 1.0)) - log_gamma(0.5 * n) - 0.5 * std::log(n * std::numbers::pi);
     factor = std::exp(log_peak) / scale;
     // The tail above t is at most peak · n^((n−1)/2) · t⁻ⁿ.
     edge = n > 100.0 ? 8.0 : std::exp((log_peak + 0.5 * (n - 1.0) * std::log(n) - std::log(ignored)) / n);

@@ -1,6 +1,7 @@
 // The choice of SIMD target.
 #include <hwy/targets.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "pits/core/error.h"
@@ -29,12 +30,13 @@ const std::vector<Target>& machine_targets() {
   return targets;
 }
 
-const Target*& forced_target() {
-  static const Target* target = nullptr;
-  return target;
-}
+// Read by any thread while another one forces one: a service says what it is while it opens its first log.
+std::atomic<const Target*> forced_target{nullptr};
 
-const Target& target_in_use() { return forced_target() == nullptr ? machine_targets().front() : *forced_target(); }
+const Target& target_in_use() {
+  const Target* const forced = forced_target;
+  return forced == nullptr ? machine_targets().front() : *forced;
+}
 
 }  // namespace
 
@@ -54,7 +56,7 @@ void force_simd_target(const std::string& name) {
     if (name == target.name()) wanted = &target;
   }
   if (!name.empty() && wanted == nullptr) throw unknown_name("SIMD target", name, simd_targets());
-  forced_target() = wanted;
+  forced_target = wanted;
   hwy::SetSupportedTargetsForTest(wanted == nullptr ? 0 : wanted->vectors);  // 0: what the machine has
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }

@@ -60,7 +60,7 @@ std::string simd_target();
 bool tiles_in_use();
 // Targets this machine can run, widest first.
 std::vector<std::string> simd_targets();
-// Forces one target by name; empty lifts the force. Not thread-safe.
+// Forces one target by name; empty lifts the force. From one thread at a time; any may ask for the names meanwhile.
 void force_simd_target(const std::string& name);
 // The one that the variable PITS_SIMD names, where it is set.
 void force_simd_target_of_environment();
