@@ -21,7 +21,7 @@ struct Made {
 Made decide(FleetBandit& bandit) {
   const std::vector<float> x{1.0F, -0.5F};
   Made made{bandit.decider().make(x, {}, {}, nullptr, false), system_clock().utc()};
-  bandit.write(made.decided);
+  bandit.write(Decided(made.decided));
   return made;
 }
 

@@ -29,7 +29,7 @@ inline Decided decide(FleetBandit& bandit, const std::string& key = "") {
   const std::vector<float> x{1.0F, -0.5F};
   Decided made = bandit.decider().make(x, {}, {.key = key}, nullptr, false);
   if (key.empty()) {
-    bandit.write(made);
+    bandit.write(Decided(made));
     return made;
   }
   std::promise<Decided> written;

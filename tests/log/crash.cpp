@@ -59,7 +59,7 @@ void run_client(LiveBandit& live, const fs::path& directory, int client, unsigne
     static_cast<Decided&>(made) = live.make(x);
     made.utc = system_clock().utc();
     const bool written = random() % 10 != 0;
-    if (written) live.write(static_cast<const Decided&>(made));
+    if (written) live.write(Decided(made));
     tokens[made.id] = letters_of(made);
     notes.add(written ? "decided" : "lost", made.id, made.action, tokens[made.id]);
     if (random() % 5 != 0) waiting.push_back(made.id);  // else its reward never comes

@@ -67,8 +67,7 @@ struct Decided {
   std::string context;                // the named context as it came, JSON; may be empty
   std::string engine{};               // of the server that decided, where it was not that of its model; else empty
 
-  // As a new one, in the memory that it has.
-  void clear() {
+  void clear() {  // as a new one, in the memory that it has
     const auto empty = [](std::string_view, auto& field) {
       if constexpr (requires { field.clear(); }) {
         field.clear();
@@ -76,8 +75,7 @@ struct Decided {
         field = {};
       }
     };
-    visit(empty);
-    visit_added(empty);
+    visit(empty), visit_added(empty);
     active = true;
   }
   bool has_added() const { return !engine.empty(); }
