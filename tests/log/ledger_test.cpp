@@ -56,6 +56,29 @@ TEST(Ledger, SumAndLargestSettleWhenTheWindowCloses) {
   }
 }
 
+// Where windows begin to close, decisions that have settled long ago are passed by, some in each group.
+TEST(Ledger, AGroupLooksAtABoundedPartOfTheLog) {
+  Shop shop({.rewards = RewardRule::first});
+  for (DecisionId id = 0; id < 40; ++id) {
+    shop.decide(id);
+    if (id != 39) shop.reward(id, 1.0F);
+  }
+  shop.in_group([](Ledger& ledger) {
+    ledger.change_config({.rewards = RewardRule::first, .window = 10});
+    return 0;
+  });
+  shop.clock.pass(100);
+  const std::size_t before = shop.store.groups_read;
+  shop.ledger->begin_group();
+  EXPECT_TRUE(shop.ledger->settle_expired(1));
+  EXPECT_LT(shop.store.groups_read - before, 20U);
+  while (shop.ledger->settle_expired(1)) {
+  }
+  shop.ledger->commit();
+  EXPECT_EQ(shop.settled().at(39), Settlement(0.0F, SettleReason::expired));
+  EXPECT_EQ(shop.settled().size(), 40U);
+}
+
 TEST(Ledger, WhatWasNeverShownIsNotLearned) {
   Shop shop({.rewards = RewardRule::first, .window = 10, .activation = true});
   for (DecisionId id = 0; id < 5; ++id) shop.decide(id);

@@ -12,7 +12,8 @@ namespace pits::test {
 
 class MemoryStore : public Store {
  public:
-  std::atomic<bool> fails = false;  // commits
+  std::atomic<bool> fails = false;          // commits
+  std::atomic<bool> fails_to_read = false;  // groups
 
   void commit(const Commit& commit) override {
     if (fails) throw failed("cannot write 'memory': No space left on device");
@@ -24,6 +25,7 @@ class MemoryStore : public Store {
     pages_written += commit.pages.size();
   }
   std::optional<GroupReader> group(EventNumber number) const override {
+    if (fails_to_read) throw failed("cannot read 'memory': Input/output error");
     const std::scoped_lock lock(mutex_);
     ++groups_read;
     const auto next = groups_.upper_bound(number);
@@ -73,6 +75,11 @@ class MemoryStore : public Store {
     for (const std::string& key : forgotten) keys_.erase(key);
   }
   EventNumber oldest() const override { return oldest_; }
+  // One bit of the group that holds this event. Twice is whole again.
+  void damage(EventNumber number) {
+    const std::scoped_lock lock(mutex_);
+    std::prev(groups_.upper_bound(number))->second.back() ^= 1;
+  }
 
   std::size_t pages_written = 0;
   mutable std::size_t groups_read = 0;

@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "pits/core/damaged.h"
+#include "pits/serve/status_error.h"
+
 namespace pits {
 namespace {
 
@@ -51,6 +54,16 @@ TEST(Requests, OneOrMany) {
   EXPECT_EQ(asked.requests[0].labels.key, "k");
   EXPECT_EQ(asked.requests[1].x, (std::vector<float>{3.0F, 4.5F}));
   EXPECT_EQ(asked.requests[1].labels.allowed, std::vector<std::string>{"b"});
+}
+
+TEST(StatusOf, DamageAndFailuresAreNotTheCallers) {
+  EXPECT_EQ(status_of(std::make_exception_ptr(bad_input("x"))).status(), 400);
+  for (const auto& error : {std::make_exception_ptr(damaged("x")), std::make_exception_ptr(failed("x"))}) {
+    EXPECT_EQ(status_of(error).status(), 503);
+    EXPECT_GE(status_of(error).retry_after(), 1);
+  }
+  EXPECT_EQ(status_of(std::make_exception_ptr(status_error(409, "x"))).status(), 409);
+  EXPECT_EQ(status_of(std::make_exception_ptr(std::bad_alloc())).status(), 500);
 }
 
 TEST(Requests, WhatIsWrongIsNamed) {
