@@ -120,14 +120,14 @@ TEST(Drop, KeepsWhatIsStillNeeded) {
   EXPECT_EQ(service.live->reward({ids[11], 1.0F}), Answer::accepted);
   EXPECT_EQ(service.live->reward({ids[3], 1.0F}), Answer::duplicate);
   service.live->saved();
-  service.open();
-  EXPECT_EQ(service.live->reward({ids[3], 1.0F}), Answer::duplicate);
-  EXPECT_EQ(service.live->reward({ids[11], 1.0F}), Answer::duplicate);
   const auto erased = all_of<Erased>(*service.store);
   ASSERT_FALSE(erased.empty());
   EXPECT_EQ(erased.back().reason, "event_retention");
   EXPECT_EQ(erased.back().dropped, oldest);
   EXPECT_EQ(erased.back().decisions, 11U);
+  service.open();  // and looks again
+  EXPECT_EQ(service.live->reward({ids[3], 1.0F}), Answer::duplicate);
+  EXPECT_EQ(service.live->reward({ids[11], 1.0F}), Answer::duplicate);
 }
 
 // A log that misses events and does not say why is damaged; its lines cannot be imported.

@@ -19,7 +19,8 @@ constexpr std::size_t most_spare_bytes = 4096;           // of one
 constexpr std::chrono::milliseconds look{50};            // how often windows are looked at where nothing happens
 constexpr std::chrono::milliseconds gather{5};   // how long decisions wait for others where nobody waits for them
 constexpr std::chrono::milliseconds retry{100};  // after a failure of the store
-// A group waits for those who were in the last one, for a quarter of what that took, and never longer than this.
+// In a fleet a group waits for those who were in the last one, for a quarter of what that took, and at most so long. On
+// the embedded store, whose commits are short, that was no gain.
 constexpr std::chrono::milliseconds longest_company{2};
 
 std::string message_of(const std::exception_ptr& error) {
@@ -164,7 +165,7 @@ bool LogWriter::take_requests(Requests& requests) {
     // commit of its own, and all the others would wait for it too.
     enough_ = last_told_;
     const auto company = std::min<std::chrono::nanoseconds>(last_commit_ / 4, longest_company);
-    if (waiting_ > 0) wake_.wait_for(lock, company, [&] { return stopping_ || waiting_ >= enough_; });
+    if (elsewhere_ && waiting_ > 0) wake_.wait_for(lock, company, [&] { return stopping_ || waiting_ >= enough_; });
     rest_ = Rest::none;
     if (stopping_ && requests_.load() == nullptr && gap_ == 0) return false;
   }
