@@ -65,7 +65,7 @@ TEST_F(FleetTest, BadInputIsRefusedByWhoeverIsAsked) {
     const Decided made = decide(*bandit, "k");
     EXPECT_EQ(bandit->status().problem, "");
     expect_mentions(message_of([&] { reward(*bandit, {{made.id, 0.5F}, {made.id, 7.0F}}); }), {"between 0 and 1"});
-    expect_mentions(message_of([&] { bandit->add_actions({"a"}); }), {"'a' already"});
+    expect_mentions(message_of([&] { bandit->add_actions({"z", "z"}); }), {"'z' already"});
   }
   EXPECT_EQ(check_log(*log()).rewards, 0U);
 }

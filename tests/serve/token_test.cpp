@@ -273,6 +273,28 @@ TEST_F(KeyFile, OldKeysOpenOldTokens) {
   EXPECT_EQ(later.open(second, "shop", 42).id, 77U);
 }
 
+// Servers read the keys every hour: each knows a key before another one seals with it.
+TEST_F(KeyFile, ANewKeySealsWhenAllServersKnowIt) {
+  constexpr Microseconds hour = day / 24;
+  const TokenKeys before = TokenKeys::load(file_, day);  // the first key seals at once
+  const auto sealed = [&](const TokenKeys& keys, Microseconds utc) {
+    Restored r = record();
+    r.utc = utc;
+    return keys.seal(r, "shop", 42);
+  };
+  EXPECT_EQ(before.open(sealed(before, day), "shop", 42).id, 77U);
+  TokenKeys::rotate(file_, 5 * day);
+  const TokenKeys after = TokenKeys::load(file_, 5 * day);
+  EXPECT_EQ(before.open(sealed(after, 5 * day + 2 * hour), "shop", 42).id, 77U);
+  expect_mentions(refusal(before, sealed(after, 5 * day + 2 * hour + 1)), {"gone"});
+  // Two new ones in a short time: the newest that all know.
+  TokenKeys::rotate(file_, 5 * day + hour);
+  const TokenKeys third = TokenKeys::load(file_, 5 * day + hour);
+  EXPECT_EQ(before.open(sealed(third, 5 * day + hour), "shop", 42).id, 77U);
+  EXPECT_EQ(after.open(sealed(third, 5 * day + 3 * hour), "shop", 42).id, 77U);
+  expect_mentions(refusal(after, sealed(third, 5 * day + 3 * hour + 1)), {"gone"});
+}
+
 TEST_F(KeyFile, WithoutItsKeyATokenIsRefused) {
   const std::string token = TokenKeys::load(file_, 0).seal(record(), "shop", 42);
   std::filesystem::remove(file_);

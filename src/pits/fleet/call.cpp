@@ -46,19 +46,34 @@ CallAnswer reward(Ledger& ledger, const Call& call) {
   return done;
 }
 
+// Who asks may not know yet what is there, and may ask again: what is there stays as it is.
+CallAnswer add_actions(Ledger& ledger, Decider& decider, const std::vector<std::string>& names) {
+  const auto known = [actions = ledger.actions()](const std::string& name) {
+    return std::ranges::find(actions, name) != actions.end();
+  };
+  std::vector<std::string> missing;
+  std::ranges::remove_copy_if(names, std::back_inserter(missing), known);
+  ledger.add_actions(missing);
+  const std::vector<std::string> all = ledger.actions();
+  decider.publish_names(all);
+  const auto first = names.empty() ? all.end() : std::ranges::find(all, names.front());
+  return {.number = static_cast<std::uint64_t>(first - all.begin())};
+}
+
+CallAnswer change_config(Ledger& ledger, const LiveConfig& config) {
+  if (as_text(config) != as_text(ledger.config())) ledger.change_config(config);
+  return {};
+}
+
 CallAnswer carry_out(Ledger& ledger, Decider& decider, const Call& call, bool patient) {
   switch (call.kind) {
     case CallKind::decided: return decide(ledger, call, patient);
     case CallKind::reward: return reward(ledger, call);
     case CallKind::activate: return {.answers = {ledger.activate(call.rewards.at(0).id, call.rewards[0].record.get())}};
     case CallKind::cancel: return {.answers = {ledger.cancel(call.rewards.at(0).id, call.rewards[0].record.get())}};
-    case CallKind::add_actions: {
-      const Action first = ledger.add_actions(call.actions);
-      decider.publish_names(ledger.actions());
-      return {.number = first};
-    }
+    case CallKind::add_actions: return add_actions(ledger, decider, call.actions);
     case CallKind::retire: ledger.retire(static_cast<Action>(call.number)); return {};
-    case CallKind::config: ledger.change_config(live_config(call.config)); return {};
+    case CallKind::config: return change_config(ledger, live_config(call.config));
     case CallKind::gap: ledger.record(Gap{.decisions = call.number}); return {};
   }
   throw bad_input("a call has the unknown kind {}: it is of a newer pits", static_cast<int>(call.kind));

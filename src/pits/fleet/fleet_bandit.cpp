@@ -58,44 +58,6 @@ FleetBandit::FleetBandit(BanditId id, std::string name, std::shared_ptr<Postgres
   load();
 }
 
-void FleetBandit::load() {
-  const auto version = store_.version();
-  if (!version) return;
-  if (!version->books.empty()) {
-    auto books = from_bytes<SharedBooks>(version->books);
-    decider_->publish_names(books.actions);
-    const std::scoped_lock lock(mutex_);
-    config_ = std::move(books.config);
-  }
-  // Tables of version 1 have no policies yet.
-  const ServingPolicy policy = version->policy.empty()
-                                   ? Learner(store_, store_.snapshot(version->number)).bandit().policy().copy()
-                                   : Bandit::policy_from_saved(version->policy, "the published policy");
-  decider_->publish(policy, version->number, version->engine);
-  const std::scoped_lock lock(mutex_);
-  model_ = std::max(model_, version->number);
-}
-
-void FleetBandit::heard(EventNumber last, EventNumber model) {
-  if (!holding() && model > decider_->model()) load();
-  record_gap();
-  const EventNumber known = decider_->model();
-  const std::scoped_lock lock(mutex_);
-  const bool newer = known > model_;
-  model_ = std::max(known, model_);
-  last_ = last;
-  if (known >= last) {
-    behind_since_ = 0;
-  } else if (behind_since_ == 0 || newer) {
-    behind_since_ = system_clock().steady();
-  }
-}
-
-double FleetBandit::model_age() const {
-  const std::scoped_lock lock(mutex_);
-  return behind_since_ == 0 ? 0.0 : 1e-6 * static_cast<double>(system_clock().steady() - behind_since_);
-}
-
 bool FleetBandit::needs_ids() const {
   const std::scoped_lock lock(ids_);
   return next_block_ == 0 && ids_end_ - next_id_ < id_block / 2;
@@ -123,12 +85,26 @@ std::shared_ptr<Holding> FleetBandit::holding() const {
 }
 
 void FleetBandit::set_holding(std::shared_ptr<Holding> holding) {
+  const auto config = holding ? std::optional(as_text(holding->live.config())) : std::nullopt;
   const std::scoped_lock lock(mutex_);
   holding_.swap(holding);
+  if (config) config_ = *config;
+}
+
+void FleetBandit::set_config(const TextFields& config) {
+  const std::scoped_lock lock(mutex_);
+  config_ = config;
 }
 
 // Where the lease is here, directly. What has certainly not happened there goes the other way.
 void FleetBandit::call(Call call, CallDone done) {
+  if (call.kind == CallKind::config) {
+    done = [this, config = call.config, done = std::move(done)](const CallAnswer* answer,
+                                                                const std::exception_ptr& error) {
+      if (!error && answer->refusal.empty()) set_config(config);
+      done(answer, error);
+    };
+  }
   const auto held = holding();
   if (!held || held->store.lost()) return call_elsewhere(std::move(call), std::move(done));
   held->called = true;
@@ -239,8 +215,6 @@ void FleetBandit::retire(Action action) { call_and_wait({.kind = CallKind::retir
 
 void FleetBandit::change_config(const LiveConfig& config) {
   call_and_wait({.kind = CallKind::config, .config = as_text(config)});
-  const std::scoped_lock lock(mutex_);
-  config_ = as_text(config);
 }
 
 LiveConfig FleetBandit::config() {
@@ -261,6 +235,7 @@ LiveStatus FleetBandit::status() const {
   status.queued += link_->outbox.queued();
   status.unlogged += unlogged_;
   status.durable.rewards = rewards_;
+  if (!status.held && !unread_policy_.empty()) status.problem = unread_policy_;
   if (!problem.empty()) status.store_problem = status.problem = problem;
   return status;
 }
@@ -269,27 +244,31 @@ bool FleetBandit::take(const Taken& taken, Microseconds since, std::function<voi
   const auto held = holding();
   if (!held || held->store.lost() || held->since > since) return false;
   held->called = true;
-  const auto waits = std::make_shared<bool>(false);  // somebody, for an answer
-  held->live.writer().add({.apply =
-                               [this, taken, waits, store = &held->store](Ledger& ledger) {
-                                 whole_or_nothing(*store, [&] {
-                                   std::vector<CallAnswer> answers;
-                                   for (const Call& call : from_bytes<std::vector<Call>>(taken.calls)) {
-                                     answers.push_back(perform(ledger, *decider_, call, taken.patient));
-                                     *waits = *waits || call.waits;
-                                   }
-                                   ledger.took({.sender = taken.sender,
-                                                .number = taken.number,
-                                                .answers = *waits ? to_bytes(std::move(answers)) : std::string()});
-                                   return 0;
-                                 });
-                               },
-                           .finish =
-                               [waits, finished = std::move(finished)](Ledger&, const std::exception_ptr& error) {
-                                 const bool not_yet = error && failure_of(error) == Failure::not_yet;
-                                 const Fate done = *waits ? Fate::answered : Fate::done;
-                                 finished(!error ? done : not_yet ? Fate::not_yet : Fate::failed);
-                               }});
+  const auto waits = std::make_shared<bool>(false);    // somebody, for an answer
+  const auto config = std::make_shared<TextFields>();  // that was changed to; empty: it was not
+  held->live.writer().add(
+      {.apply =
+           [this, taken, waits, config, store = &held->store](Ledger& ledger) {
+             whole_or_nothing(*store, [&] {
+               std::vector<CallAnswer> answers;
+               for (const Call& call : from_bytes<std::vector<Call>>(taken.calls)) {
+                 answers.push_back(perform(ledger, *decider_, call, taken.patient));
+                 *waits = *waits || call.waits;
+                 if (answers.back().refusal.empty() && !call.config.empty()) *config = call.config;
+               }
+               ledger.took({.sender = taken.sender,
+                            .number = taken.number,
+                            .answers = *waits ? to_bytes(std::move(answers)) : std::string()});
+               return 0;
+             });
+           },
+       .finish =
+           [this, waits, config, finished = std::move(finished)](Ledger&, const std::exception_ptr& error) {
+             if (!error && !config->empty()) set_config(*config);
+             const bool not_yet = error && failure_of(error) == Failure::not_yet;
+             const Fate done = *waits ? Fate::answered : Fate::done;
+             finished(!error ? done : not_yet ? Fate::not_yet : Fate::failed);
+           }});
   return true;
 }
 

@@ -89,6 +89,8 @@ class FleetBandit : public LiveCalls {
   static CallDone answered(Answered done);
   DecisionId next_id();
   void load();
+  void follow(EventNumber last);
+  void set_config(const TextFields& config);
   void count_unlogged();
   void record_gap();
 
@@ -107,7 +109,8 @@ class FleetBandit : public LiveCalls {
 
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<Holding> holding_;
-  TextFields config_;
+  TextFields config_;          // as the log has them, where this server holds the lease; else those of the policy
+  std::string unread_policy_;  // why the newest one cannot be read; empty: it can
   EventNumber last_ = 0, model_ = 0;
   Microseconds behind_since_ = 0;  // steady; 0: the policy is the newest
 };

@@ -2,18 +2,29 @@
 
 #include <pthread.h>
 
+#include <ranges>
+
 namespace pits {
 namespace {
 
 constexpr std::size_t most_queued = 100'000;                   // decisions that nobody waits for
+constexpr std::size_t most_queued_bytes = 256 << 20;           // of them
 constexpr std::size_t most_calls = 500;                        // in a row
 constexpr std::size_t most_rows = 500;                         // in one insert
+constexpr std::size_t most_bytes = 4 << 20;                    // in a row or an insert of more than one call or row
 constexpr std::chrono::milliseconds look_every{5}, retry{50};  // for answers of which no word came
 constexpr std::chrono::seconds patience{10};                   // of those who wait
 constexpr std::chrono::seconds kept{60};                       // rows that were answered
 constexpr std::chrono::seconds durable_after{1};               // by the database, though nobody waits for it
 
 using Steady = std::chrono::steady_clock;
+
+// In memory and in the database, about.
+std::size_t size_of(const Decided& decided) {
+  constexpr std::size_t rest = 200;  // what does not depend on it
+  return rest + decided.context.size() + decided.key.size() + decided.allowed.size() +
+         sizeof(float) * (decided.x.size() + decided.features.size() + decided.propensities.size());
+}
 
 std::exception_ptr ended() { return std::make_exception_ptr(failed("the service has ended")); }
 
@@ -44,9 +55,11 @@ void Outbox::stop() {
 
 bool Outbox::add(BanditId bandit, Call call, CallDone done) {
   call.waits = static_cast<bool>(done);
-  if (!done && queued_.fetch_add(1) >= most_queued) {
-    --queued_;
-    return false;
+  const std::size_t size = !done && call.decided ? size_of(*call.decided) : 0;
+  if (!done) {
+    if (queued_ >= most_queued || queued_bytes_ + size > most_queued_bytes) return false;
+    ++queued_;
+    queued_bytes_ += size;
   }
   {
     std::unique_lock lock(mutex_);
@@ -56,11 +69,13 @@ bool Outbox::add(BanditId bandit, Call call, CallDone done) {
       return done != nullptr;
     }
     Row* last = waiting_.empty() ? nullptr : &waiting_.back();
-    if (!done && last != nullptr && !last->done && last->bandit == bandit && last->calls.size() < most_calls) {
+    if (!done && last != nullptr && !last->done && last->bandit == bandit && last->calls.size() < most_calls &&
+        last->unwaited_bytes + size <= most_bytes) {
       last->calls.push_back(std::move(call));
+      last->unwaited_bytes += size;
       return true;
     }
-    Row row{.bandit = bandit, .done = std::move(done), .since = Steady::now()};
+    Row row{.bandit = bandit, .done = std::move(done), .since = Steady::now(), .unwaited_bytes = size};
     row.calls.push_back(std::move(call));
     waiting_.push_back(std::move(row));
   }
@@ -95,9 +110,11 @@ void Outbox::add_copies(std::deque<Row>& rows) {
 }
 
 // Those that nobody waits for are remembered until they are certainly durable.
-void Outbox::written(std::deque<Row> rows) {
-  for (Row& row : rows) {
+void Outbox::written(std::deque<Row>& rows, std::size_t count) {
+  for (; count > 0; --count, rows.pop_front()) {
+    Row& row = rows.front();
     queued_ -= row.unwaited;
+    queued_bytes_ -= row.unwaited_bytes;
     if (row.unwaited > 0) recent_.push_back(std::move(row));
   }
   while (!recent_.empty() && Steady::now() - recent_.front().sent > durable_after) recent_.pop_front();
@@ -106,7 +123,7 @@ void Outbox::written(std::deque<Row> rows) {
 // After a failure: all that may be lost is sent again, the oldest first.
 void Outbox::take_back(std::deque<Row>& rows) {
   std::erase_if(rows, [](const Row& row) { return row.copy; });
-  for (const Row& row : recent_) queued_ += row.unwaited;
+  for (const Row& row : recent_) queued_ += row.unwaited, queued_bytes_ += row.unwaited_bytes;
   rows.insert(rows.begin(), std::make_move_iterator(recent_.begin()), std::make_move_iterator(recent_.end()));
   recent_.clear();
 }
@@ -145,8 +162,7 @@ void Outbox::send() {
         database = std::make_unique<Postgres>(url_);
         database->execute("SET synchronous_commit = off");
       }
-      insert(*database, rows);
-      written(std::exchange(rows, {}));
+      while (!rows.empty()) written(rows, insert(*database, rows));
       clean(*database);
     } catch (const std::exception& e) {
       take_back(rows);
@@ -161,14 +177,16 @@ void Outbox::send() {
 
 // A row that was inserted before its connection was lost is there already. Who holds the leases is told, where somebody
 // does.
-void Outbox::insert(Postgres& database, std::deque<Row>& rows) {
+std::size_t Outbox::insert(Postgres& database, std::deque<Row>& rows) {
   Numbers numbers, bandits;
   Blobs bytes;
+  std::size_t size = 0;
   for (Row& row : rows) {
     if (row.bytes.empty()) {
       row.unwaited = row.done ? 0 : row.calls.size();
       row.bytes = to_bytes(std::exchange(row.calls, {}));
     }
+    if ((size += row.bytes.size()) > most_bytes && !bytes.empty()) break;
     numbers.push_back(row.number);
     bandits.push_back(row.bandit);
     bytes.push_back(row.bytes);
@@ -176,7 +194,7 @@ void Outbox::insert(Postgres& database, std::deque<Row>& rows) {
   {  // before they are there: their answers may come at once
     const std::scoped_lock lock(mutex_);
     const auto now = Steady::now();
-    for (Row& row : rows) {
+    for (Row& row : rows | std::views::take(bytes.size())) {
       if (row.done && row.sent == Time{}) {
         sent_[row.number] = {
             .bandit = row.bandit, .done = row.done, .since = row.since, .bytes = row.bytes, .sent = now};
@@ -191,6 +209,7 @@ void Outbox::insert(Postgres& database, std::deque<Row>& rows) {
       " (SELECT DISTINCT holder FROM pits.bandit WHERE id = ANY($3) AND holder > 0) AS h",
       sender_, numbers, bandits, bytes);
   to_receiver_.notify_one();
+  return bytes.size();
 }
 
 void Outbox::look() {

@@ -25,7 +25,7 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  // False where too many decisions wait that nobody waits for; then nothing was taken.
+  // False where too many decisions wait that nobody waits for, or too many bytes; then nothing was taken.
   bool add(BanditId bandit, Call call, CallDone done = {});
   // Sends what waits, where the database is there; who waits for an answer that has not come is told that the service
   // has ended, and so is whoever adds a call later. Nobody is called after it returns.
@@ -44,18 +44,19 @@ class Outbox {
     Time since{};
     std::int64_t number = 0;
     std::string bytes{};
-    std::size_t unwaited = 0;  // calls
-    Time sent{};               // last, perhaps; 0: never
-    bool copy = false;         // of one in sent_
+    std::size_t unwaited = 0, unwaited_bytes = 0;  // calls
+    Time sent{};                                   // last, perhaps; 0: never
+    bool copy = false;                             // of one in sent_
   };
 
   void send();
-  void insert(Postgres& database, std::deque<Row>& rows);
+  // Of the first rows, as many as go into one statement: how many.
+  std::size_t insert(Postgres& database, std::deque<Row>& rows);
   void receive();
   void fetch(Postgres& database);
   std::deque<Row> next_rows(bool& stopping);
   void add_copies(std::deque<Row>& rows);
-  void written(std::deque<Row> rows);
+  void written(std::deque<Row>& rows, std::size_t count);
   void take_back(std::deque<Row>& rows);
   void expire(std::deque<Row>& rows, const std::string& reason);
   void tell_late(const std::string& reason);
@@ -68,7 +69,7 @@ class Outbox {
   std::deque<std::pair<Time, std::int64_t>> marks_;  // of the sending thread: last_number_ at some times
   std::deque<Row> recent_;                           // of the sending thread: nobody waits for them
   Time copied_{};                                    // of the sending thread
-  std::atomic<std::size_t> queued_{0};
+  std::atomic<std::size_t> queued_{0}, queued_bytes_{0};
   std::mutex mutex_;  // of what follows
   std::condition_variable to_sender_, to_receiver_;
   bool stopping_ = false;

@@ -7,14 +7,27 @@ namespace pits {
 namespace {
 
 constexpr std::size_t most_recent = 512, most_recent_bytes = std::size_t{16} << 20U;
-constexpr std::int64_t read_ahead = 256;  // groups
+constexpr std::int64_t read_ahead = 256;    // groups
+constexpr std::size_t slowest_link = 1000;  // bytes per millisecond
+// $4 its first event, $5 its bytes, $6 keys that are forgotten with it.
+constexpr auto rewritten_group =
+    "rewritten AS (UPDATE pits.event_{} e SET bytes = $5 FROM fence WHERE e.bandit = fence.id AND e.first = $4),"
+    " forgotten AS (DELETE FROM pits.key k USING fence WHERE k.bandit = fence.id AND k.key = ANY($6))"
+    " SELECT id FROM fence";
 
 // The fence is the UPDATE of the bandit's row; the others take part only where it found the row. A statement opens
-// every table that it names: only what the commit has is in it. $1 bandit, $2 epoch, $3 last event before, $4 after.
+// every table that it names: only what the commit has is in it. A call has to be in the inbox, without an answer: one
+// that the database has forgotten comes again. $1 bandit, $2 epoch, $3 last event before, $4 after.
 std::string statement(const Commit& commit) {
   std::string sql = commit.recovery ? "WITH fence AS (UPDATE pits.bandit SET recovery = $10, last = coalesce($4, last)"
                                     : "WITH fence AS (UPDATE pits.bandit SET last = coalesce($4, last)";
-  sql += " WHERE id = $1 AND epoch = $2 AND last = coalesce($3, last) RETURNING id)";
+  sql += " WHERE id = $1 AND epoch = $2 AND last = coalesce($3, last)";
+  if (!commit.taken.empty()) {
+    sql +=
+        " AND NOT EXISTS (SELECT 1 FROM unnest($11::bigint[], $12::bigint[]) AS u(sender, n) WHERE NOT EXISTS"
+        "   (SELECT 1 FROM pits.inbox i WHERE i.sender = u.sender AND i.n = u.n AND i.answers IS NULL))";
+  }
+  sql += " RETURNING id)";
   if (!commit.group.empty()) {
     sql +=
         ", events AS (INSERT INTO pits.event(bandit, first, part, bytes) SELECT id, $3 + 1,"
@@ -63,17 +76,16 @@ void PostgresStore::lose() {
 }
 
 // After a connection was lost in a commit: did it happen? The new epoch stops what may still be under way, since both
-// need the bandit's row; what is there after that is final.
+// need the bandit's row; what is there after that is final. Where another server has the lease now, nobody here knows.
 bool PostgresStore::happened(EventNumber last_before, EventNumber last_after) {
   const auto database = pool_->take();
   const Rows now =
       database->run("UPDATE pits.bandit SET epoch = epoch + 1 WHERE id = $1 AND epoch = $2 RETURNING epoch, last",
                     bandit_, epoch_.load());
-  if (now.size() == 0) lose();
+  const bool mine = now.size() == 1 && (now.natural(0, 1) == last_before || now.natural(0, 1) == last_after);
+  if (!mine) throw ConnectionError("whether the log has it is not known: another server has the lease now");
   epoch_ = now.number(0, 0);
-  const EventNumber last = now.natural(0, 1);
-  if (last != last_before && last != last_after) lose();
-  return last == last_after;
+  return now.natural(0, 1) == last_after;
 }
 
 void PostgresStore::commit(const Commit& commit) {
@@ -90,10 +102,11 @@ void PostgresStore::commit(const Commit& commit) {
     for (const TakenCalls& taken : commit.taken) {
       senders.push_back(taken.sender), numbers.push_back(taken.number), answers.push_back(taken.answers);
     }
-    const auto given = [&](EventNumber n) { return has_group ? std::optional(integer(n)) : std::nullopt; };
+    const auto given = [](bool there, EventNumber n) { return there ? std::optional(integer(n)) : std::nullopt; };
     return database
-               ->run(statement(commit), bandit_, epoch_.load(), given(before), given(after), commit.group, pages,
-                     page_bytes, keys, decisions, commit.recovery.value_or(std::string()), senders, numbers, answers)
+               ->run(statement(commit), bandit_, epoch_.load(), given(commit.first > 0, before),
+                     given(has_group, after), commit.group, pages, page_bytes, keys, decisions,
+                     commit.recovery.value_or(std::string()), senders, numbers, answers)
                .size() == 1;
   };
   try {
@@ -184,38 +197,36 @@ std::optional<DecisionId> PostgresStore::decision_of(std::string_view key) const
   return rows.size() == 0 ? std::nullopt : std::optional(rows.natural(0, 0));
 }
 
-// The lease is proved last, so that the bandit's row is locked no longer than the commit takes.
-template <class Change>
-void PostgresStore::fenced(const char* column, EventNumber at_least, Change&& change) {
+// One statement, so that no lock is held while it is on its way here. $1 bandit, $2 epoch, $3 at_least.
+template <class... Values>
+void PostgresStore::fenced(const char* column, EventNumber at_least, std::string_view change, const Values&... values) {
   check_held();
+  const Parameters parameters(bandit_, epoch_.load(), at_least, values...);
+  std::size_t bytes = 0;
+  for (const auto& value : parameters.values()) bytes += value->size();
   const auto database = pool_->take();
-  database->transaction([&] {
-    change(*database);
-    const std::string fence =
-        fmt::format("UPDATE pits.bandit SET {0} = greatest({0}, $3) WHERE id = $1 AND epoch = $2", column);
-    if (database->run(fence, bandit_, epoch_.load(), at_least).changed() == 0) lose();
-    return 0;
-  });
+  const Postgres::Patience enough(*database, Postgres::patience + std::chrono::milliseconds(bytes / slowest_link));
+  const std::string sql = fmt::format(
+      "WITH fence AS (UPDATE pits.bandit SET {0} = greatest({0}, $3) WHERE id = $1 AND epoch = $2 RETURNING id), {1}",
+      column, change);
+  if (database->run(sql, parameters).size() == 0) lose();
 }
 
 void PostgresStore::keep(const Snapshot& snapshot) {
-  fenced("last", 0, [&](Postgres& database) {
-    database.run(
-        "INSERT INTO pits.snapshot AS s(bandit, number, engine, base, bytes) VALUES($1, $2, $3, $4, $5)"
-        " ON CONFLICT (bandit, number) DO UPDATE"
-        " SET engine = excluded.engine, base = s.base OR excluded.base, bytes = excluded.bytes",
-        bandit_, snapshot.number, snapshot.engine, snapshot.base, snapshot.bytes);
-  });
+  fenced("last", 0,
+         "kept AS (INSERT INTO pits.snapshot AS s(bandit, number, engine, base, bytes)"
+         "   SELECT id, $4, $5, $6, $7 FROM fence ON CONFLICT (bandit, number) DO UPDATE"
+         "   SET engine = excluded.engine, base = s.base OR excluded.base, bytes = excluded.bytes)"
+         " SELECT id FROM fence",
+         snapshot.number, snapshot.engine, snapshot.base, snapshot.bytes);
 }
 
 void PostgresStore::publish(const PolicyVersion& version) {
-  fenced("model", version.number, [&](Postgres& database) {
-    database.run(
-        "INSERT INTO pits.policy VALUES($1, $2, $3, $4, $5) ON CONFLICT (bandit) DO UPDATE SET"
-        " number = excluded.number, engine = excluded.engine, books = excluded.books, bytes = excluded.bytes",
-        bandit_, version.number, version.engine, version.books, version.policy);
-    database.execute("NOTIFY pits");
-  });
+  fenced("model", version.number,
+         "kept AS (INSERT INTO pits.policy SELECT id, $3, $4, $5, $6 FROM fence ON CONFLICT (bandit) DO UPDATE SET"
+         "   number = excluded.number, engine = excluded.engine, books = excluded.books, bytes = excluded.bytes)"
+         " SELECT pg_notify('pits', '') FROM fence",
+         version.engine, version.books, version.policy);
 }
 
 std::optional<PolicyVersion> PostgresStore::version() const {
@@ -229,9 +240,10 @@ std::optional<PolicyVersion> PostgresStore::version() const {
 }
 
 void PostgresStore::drop_snapshot(EventNumber number) {
-  fenced("last", 0, [&](Postgres& database) {
-    database.run("DELETE FROM pits.snapshot WHERE bandit = $1 AND number = $2", bandit_, number);
-  });
+  constexpr const char* change =
+      "dropped AS (DELETE FROM pits.snapshot s USING fence WHERE s.bandit = fence.id AND s.number = $4)"
+      " SELECT id FROM fence";
+  fenced("last", 0, change, number);
 }
 
 void PostgresStore::rewrite(EventNumber first, std::string_view group, const std::vector<std::string>& forgotten) {
@@ -240,12 +252,8 @@ void PostgresStore::rewrite(EventNumber first, std::string_view group, const std
          read(fmt::format("SELECT 1 FROM pits.event_{} WHERE bandit = $1 AND first = $2", *part), first).size() == 0) {
     part = part_of(first, *part);
   }
-  fenced("last", 0, [&](Postgres& database) {
-    database.run(fmt::format("UPDATE pits.event_{} SET bytes = $3 WHERE bandit = $1 AND first = $2", part.value_or(0)),
-                 bandit_, first, group);
-    database.run("DELETE FROM pits.key WHERE bandit = $1 AND key = ANY($2)", bandit_,
-                 Blobs(forgotten.begin(), forgotten.end()));
-  });
+  fenced("last", 0, fmt::format(rewritten_group, part.value_or(0)), first, group,
+         Blobs(forgotten.begin(), forgotten.end()));
   forget_recent();
 }
 
@@ -258,11 +266,8 @@ void PostgresStore::forget_recent() {
 // Rows stay until their partition goes (tables.h); nobody reads them any more.
 void PostgresStore::drop_events(EventNumber oldest, std::string_view summary,
                                 const std::vector<std::string>& forgotten) {
-  fenced("oldest", oldest, [&](Postgres& database) {
-    database.run("UPDATE pits.event_0 SET bytes = $2 WHERE bandit = $1 AND first = 1", bandit_, summary);
-    database.run("DELETE FROM pits.key WHERE bandit = $1 AND key = ANY($2)", bandit_,
-                 Blobs(forgotten.begin(), forgotten.end()));
-  });
+  fenced("oldest", oldest, fmt::format(rewritten_group, 0), EventNumber{1}, summary,
+         Blobs(forgotten.begin(), forgotten.end()));
   forget_recent();
 }
 

@@ -50,9 +50,9 @@ class PostgresStore : public Store {
 
   template <class... Values>
   Rows read(std::string_view sql, const Values&... values) const;
-  // change(database) in a transaction that ends by proving the lease.
-  template <class Change>
-  void fenced(const char* column, EventNumber at_least, Change&& change);
+  // A change, as part of the statement that proves the lease.
+  template <class... Values>
+  void fenced(const char* column, EventNumber at_least, std::string_view change, const Values&... values);
   void check_held() const;
   [[noreturn]] void lose();
   bool happened(EventNumber last_before, EventNumber last_after);

@@ -217,7 +217,9 @@ bool Bandits::put(const std::string& name, const nlohmann::json& body) {
   const std::string wrong = difference(decider.created(), asked, decider.actions(), setup.seed.has_value());
   if (!wrong.empty()) throw status_error(409, "there is a bandit '{}' already: {}", name, wrong);
   try {
-    if (as_text(setup.config) != as_text(bandit->config())) bandit->change_config(setup.config);
+    // In a fleet others may have changed them: the log knows.
+    const bool known = !source_.shared() && as_text(setup.config) == as_text(bandit->config());
+    if (!known) bandit->change_config(setup.config);
   } catch (const Error& e) {
     if (is_refusal(e)) throw status_error(409, "{}", e.what());
     throw;

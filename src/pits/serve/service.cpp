@@ -63,10 +63,11 @@ Service::~Service() {
 }
 
 void Service::reload() {
+  const std::scoped_lock lock(reloading_);  // first: what was read later is published later
   auto next = std::make_unique<Credentials>(
       Credentials{config_.keys.empty() ? ApiKeys() : ApiKeys::read(config_.keys), source_->tokens()});
-  const std::scoped_lock lock(reloading_);
   credentials_.publish(std::move(next));
+  reloaded_at_ = system_clock().steady();
 }
 
 const std::string* Service::allowed_page(const HttpRequest& request) const {
@@ -216,7 +217,7 @@ void Service::housekeeping() {
     }
     report_problems();
     if (turn % follows_per_interval == 0) remember_latencies();
-    if (turn % follows_per_reload == 0) rotate_tokens();
+    if (reload_asked_.exchange(false) || turn % follows_per_reload == 0) rotate_tokens();
   }
 }
 

@@ -83,8 +83,8 @@ class Service {
   void actions(Exchange& exchange);
   // compute() in the background; its result is the reply.
   void later(Exchange& exchange, std::function<HttpReply()> compute);
-  std::shared_ptr<const Restored> record_in(const std::string& token, const ServedBandit& bandit, bool named) const;
-  Reward reward_of(const ServedBandit& bandit, const RewardRequest& request) const;
+  std::shared_ptr<const Restored> record_in(const std::string& token, const ServedBandit& bandit, bool named);
+  Reward reward_of(const ServedBandit& bandit, const RewardRequest& request);
   // run(reply) now, or in the background where a decision must be found by its key in another place.
   void find_then(Exchange& exchange, bool by_key, std::function<void(const std::shared_ptr<Reply>&)> run);
 
@@ -103,6 +103,8 @@ class Service {
   std::unique_ptr<BanditSource> source_;
   LeftRight<Credentials> credentials_;
   std::mutex reloading_;
+  std::atomic<Microseconds> reloaded_at_{0};  // steady
+  std::atomic<bool> reload_asked_{false};     // a token's key may be new
   Bandits bandits_;
   std::atomic<const HttpServer*> http_{nullptr};
   std::atomic<bool> draining_{false}, recovered_{false};

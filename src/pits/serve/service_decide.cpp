@@ -8,6 +8,7 @@ namespace {
 
 // A decision whose token would be longer than about 1.5 kB is durable first instead.
 constexpr std::size_t most_token_numbers = 250;
+constexpr Microseconds keys_are_new = 60'000'000;                           // after they were read
 constexpr DecisionId no_decision = std::numeric_limits<DecisionId>::max();  // never given
 
 bool fits_token(const Decided& decided) {
@@ -185,20 +186,25 @@ void Service::decide_durably(Asked& asked, std::vector<Decided> made, std::vecto
   }
 }
 
-// A token that cannot be opened, because its key is gone, does no harm where the decision is named without it.
-std::shared_ptr<const Restored> Service::record_in(const std::string& token, const ServedBandit& bandit,
-                                                   bool named) const {
+// A token that cannot be opened, because its key is gone, does no harm where the decision is named without it. Another
+// server of a fleet may have made the key: it is read again before the token is refused.
+std::shared_ptr<const Restored> Service::record_in(const std::string& token, const ServedBandit& bandit, bool named) {
   try {
     return std::make_shared<const Restored>(credentials_.read([&](const Credentials& with) {
       return with.tokens.open(token, bandit.name(), bandit.decider().created().seed);
     }));
+  } catch (const UnknownKey&) {
+    if (named) return nullptr;
+    if (!source_->shared() || system_clock().steady() - reloaded_at_ < keys_are_new) throw;
+    reload_asked_ = true;
+    throw unavailable("the key of the token is not known here yet");
   } catch (const Error&) {
     if (named) return nullptr;
     throw;
   }
 }
 
-Reward Service::reward_of(const ServedBandit& bandit, const RewardRequest& request) const {
+Reward Service::reward_of(const ServedBandit& bandit, const RewardRequest& request) {
   Reward reward{.id = 0, .value = request.value, .key = request.key};
   std::optional<DecisionId> id = request.id;
   if (!request.decision.empty()) {

@@ -173,8 +173,13 @@ std::vector<std::string> Service::problems() const {
   for (const auto& [name, entry] : bandits_.entries()) {
     if (!of_all.empty() && entry.bandit) continue;
     std::string problem = problem_of(name, entry);
-    const double age = problem.empty() && config_.fleet ? entry.bandit->live().status().model_age : 0.0;
-    if (age > config_.oldest_model) problem = fmt::format("{}: its policy is {:.0f} s old", name, age);
+    if (problem.empty() && config_.fleet) {
+      const LiveStatus status = entry.bandit->live().status();
+      if (status.model_age > config_.oldest_model) {
+        problem = fmt::format("{}: its policy is {:.0f} s old{}{}", name, status.model_age,
+                              status.problem.empty() ? "" : ": ", status.problem);
+      }
+    }
     if (!problem.empty()) all.push_back(std::move(problem));
   }
   const std::scoped_lock lock(mutex_);

@@ -218,7 +218,7 @@ void TokenKeys::append(std::string& text, const Decided& decided, Microseconds u
                        std::uint64_t seed) const {
   thread_local Bytes bytes, associated;
   thread_local Nonces nonces;
-  const Key& key = keys_.back();
+  const Key& key = sealing_key(utc);
   const Nonces& with = nonces.next(key.secret);
   auto& from = const_cast<Decided&>(decided);  // which is only read
   FieldCounter count;
@@ -254,7 +254,7 @@ Restored TokenKeys::open(std::string_view token, std::string_view bandit, std::u
   std::uint32_t id = 0;
   std::memcpy(&id, bytes.data() + 1, sizeof id);
   const auto key = std::ranges::find(keys_, id, &Key::id);
-  if (key == keys_.end()) throw bad_input("the key of the token is gone: it is too old, or of another service");
+  if (key == keys_.end()) throw UnknownKey();
   Bytes associated;
   write_associated(associated, bytes.data(), bandit, seed);
   const unsigned char* fields = bytes.data() + head_size;

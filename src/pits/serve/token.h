@@ -17,9 +17,17 @@
 
 namespace pits {
 
-// The newest key seals, and every key opens the tokens that it sealed. From any thread.
+// The key of a token is none of those that were read.
+class UnknownKey : public Error {
+ public:
+  UnknownKey() : Error(ErrorKind::input, "the key of the token is gone: it is too old, or of another service") {}
+};
+
+// The newest key seals, once every server of a fleet has read it; until then the one before it does. Every key opens
+// the tokens that it sealed. From any thread.
 class TokenKeys {
  public:
+  static constexpr Microseconds known_after = 7'200'000'000;  // by all servers, which read the keys every hour
   // Of a file that only its owner may read. It is made where it is missing; where the newest key is older than 30 days,
   // a new one is added, and those that have not been the newest for 400 days are removed.
   static TokenKeys load(const std::filesystem::path& file, Microseconds now);
@@ -36,7 +44,7 @@ class TokenKeys {
   std::string seal(const Restored& record, std::string_view bandit, std::uint64_t seed) const {
     return seal(record, record.utc, bandit, seed);
   }
-  // An Error: no token, damaged or of another bandit, or its key is gone.
+  // An Error: no token, damaged or of another bandit; UnknownKey: its key is gone, or too new.
   Restored open(std::string_view token, std::string_view bandit, std::uint64_t seed) const;
   // What open() reads behind the cipher.
   static Restored record_of(std::string fields);
@@ -48,6 +56,7 @@ class TokenKeys {
     std::array<unsigned char, 32> secret{};
   };
 
+  const Key& sealing_key(Microseconds now) const;
   void add_key(Microseconds now);
   void remove_old(Microseconds now);
   std::string text() const;

@@ -95,6 +95,13 @@ std::string TokenKeys::text() const {
   return text;
 }
 
+// The first key seals at once.
+const TokenKeys::Key& TokenKeys::sealing_key(Microseconds now) const {
+  std::size_t newest = keys_.size() - 1;
+  while (newest > 0 && now - keys_[newest].created <= known_after) --newest;
+  return keys_[newest];
+}
+
 void TokenKeys::add_key(Microseconds now) {
   start_sodium();
   Key key{.created = now};

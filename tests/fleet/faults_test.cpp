@@ -1,0 +1,261 @@
+// What may go wrong between a server and its database, one thing at a time.
+#include "experiment/expect_error.h"
+#include "fleet/servers.h"
+#include "log/groups.h"
+#include "pits/log/audit.h"
+
+namespace pits::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+class FaultsTest : public WithServers {
+ protected:
+  BanditId new_bandit() {
+    migrate(*pool_->take());
+    return pool_->take()->run("INSERT INTO pits.bandit(name, epoch) VALUES('shop', 1) RETURNING id").number(0, 0);
+  }
+  void SetUp() override {
+    WithServers::SetUp();
+    pool_ = std::make_shared<PostgresPool>(url);
+  }
+  std::shared_ptr<PostgresPool> pool_;
+};
+
+// Commits wait for a standby that is not there, after they are in the log of this machine: whose session ends then has
+// committed, and is not answered.
+class MissingStandby {
+ public:
+  explicit MissingStandby(std::string url) : url_(std::move(url)) { set("nobody"); }
+  ~MissingStandby() { set(""); }
+  MissingStandby(const MissingStandby&) = delete;
+  MissingStandby& operator=(const MissingStandby&) = delete;
+
+ private:
+  void set(const std::string& name) {
+    Postgres database(url_);
+    database.execute(fmt::format("ALTER SYSTEM SET synchronous_standby_names = '{}'", name));
+    database.execute("SELECT pg_reload_conf()");
+    comes_true([&] { return Postgres(url_).run("SHOW synchronous_standby_names").text(0, 0) == name; });
+    std::this_thread::sleep_for(milliseconds(200));  // the other processes hear of it too
+  }
+  std::string url_;
+};
+
+// The holder's answer is lost, and another server takes the lease before the holder can ask what happened. It must not
+// send the reward again: with `sum` and without a key it would count twice.
+TEST_F(FaultsTest, ARewardOfUnknownFateIsNotSentAgain) {
+  FleetConfig seldom = config();
+  seldom.model_age = 1000.0;  // no policy is published meanwhile
+  Fleet one(seldom);
+  one.create("shop", shop_setup(RewardRule::sum, 5.0));
+  const auto here = one.open("shop");
+  const Decided made = decide(*here, "k");
+  ASSERT_TRUE(comes_true([&] { return here->holding() != nullptr; }));
+  std::this_thread::sleep_for(milliseconds(500));  // but for the first
+  Postgres look(url), other(url);
+  other.execute("SET synchronous_commit = off");
+  const auto sessions = [&](const char* wait) {
+    return look.run("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = $1",
+                    wait);
+  };
+  std::future<std::vector<Answer>> rewarded;
+  std::thread taking;
+  {
+    const MissingStandby standby(url);
+    rewarded = std::async(std::launch::async, [&] { return reward(*here, {{made.id, 1.0F}}); });
+    const auto waiting = " FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%pits.event%'";
+    ASSERT_TRUE(comes_true([&] { return look.run(std::string("SELECT 1") + waiting).size() > 0; }));
+    taking = std::thread([&] { other.execute("UPDATE pits.bandit SET epoch = epoch + 1"); });
+    EXPECT_TRUE(comes_true([&] { return sessions("Lock").size() > 0; }));
+    look.run(std::string("SELECT pg_terminate_backend(pid)") + waiting);
+    taking.join();
+  }
+  expect_mentions(message_of([&] { rewarded.get(); }, ErrorKind::failed), {"not known"});
+  EXPECT_TRUE(comes_true([&] { return check_log(*log()).settled == 1; }));
+  EXPECT_EQ(check_log(*log()).rewards, 1U);
+}
+
+TEST_F(FaultsTest, CallsWithoutEventsAreCarriedOutByWhoeverHasTheLastEvent) {
+  const BanditId bandit = new_bandit();
+  PostgresStore one(pool_, bandit, 1), two(pool_, bandit, 1);
+  one.commit({.first = 1, .group = group_of(1)});
+  two.commit({.first = 2, .group = group_of(2)});
+  pool_->take()->run("INSERT INTO pits.inbox VALUES(7, 1, $1, 'x')", bandit);
+  EXPECT_THROW(one.commit({.first = 2, .taken = {{.sender = 7, .number = 1, .answers = "old"}}}), Error);
+  two.commit({.first = 3, .taken = {{.sender = 7, .number = 1, .answers = "new"}}});
+  EXPECT_EQ(pool_->take()->run("SELECT answers FROM pits.inbox").text(0, 0), "new");
+}
+
+// The database may have forgotten a call after it was read: it comes again, and must not be carried out twice.
+TEST_F(FaultsTest, CallsThatAreNotThereAreNotCarriedOut) {
+  const BanditId bandit = new_bandit();
+  pool_->take()->run("INSERT INTO pits.inbox(sender, n, bandit, calls, answers) VALUES(7, 2, $1, '', 'a')", bandit);
+  for (const std::string answers : {"", "b"}) {
+    for (const std::int64_t number : {1, 2}) {  // gone, answered
+      PostgresStore store(pool_, bandit, 1);
+      EXPECT_THROW(
+          store.commit(
+              {.first = 1, .group = group_of(1), .taken = {{.sender = 7, .number = number, .answers = answers}}}),
+          Error);
+      EXPECT_EQ(store.last(), 0U);
+    }
+  }
+  EXPECT_EQ(pool_->take()->run("SELECT answers FROM pits.inbox").text(0, 0), "a");
+}
+
+// 64 kB in 50 ms: what takes longer to send than a transaction may be idle.
+TEST_F(FaultsTest, ASlowLinkTakesLargeSnapshotsAndPolicies) {
+  const BanditId bandit = new_bandit();
+  const Scratch scratch;
+  std::filesystem::permissions(scratch.path(), std::filesystem::perms(0755));
+  const std::size_t at = url.find("host=") + 5;
+  const std::string command = fmt::format("python3 {}/fleet/proxy.py {} {} 2>/dev/null", PITS_TEST_DIR,
+                                          scratch.path().string(), url.substr(at));
+  FILE* proxy = ::popen(command.c_str(), "w");
+  ASSERT_NE(proxy, nullptr);
+  const auto slow = std::make_shared<PostgresPool>(url.substr(0, at) + scratch.path().string());
+  const bool there = comes_true([&] { return std::filesystem::exists(scratch / ".s.PGSQL.5432"); });
+  if (there) {
+    PostgresStore store(slow, bandit, 1);
+    EXPECT_EQ(store.last(), 0U);
+    std::fputs("delay 0.05 60\n", proxy);
+    std::fflush(proxy);
+    std::this_thread::sleep_for(milliseconds(100));
+    const std::string bytes(2'000'000, 'b');
+    store.keep({.number = 1, .engine = "e", .bytes = bytes});
+    store.publish({.number = 1, .engine = "e", .policy = bytes, .books = ""});
+    EXPECT_FALSE(store.lost());
+    const PostgresStore reader(pool_, bandit);
+    EXPECT_EQ(reader.snapshot(1).bytes, bytes);
+    EXPECT_EQ(reader.version().value().policy, bytes);
+  }
+  ::pclose(proxy);
+  if (!there) GTEST_SKIP() << "python3 is not installed";
+}
+
+// One policy that this build cannot read: the other bandits are followed, and the age of this one says so.
+TEST_F(FaultsTest, APolicyThatCannotBeReadConcernsItsBanditOnly) {
+  Fleet one(config()), two(config(false));
+  std::vector<std::shared_ptr<FleetBandit>> here, there;
+  for (const char* name : {"new", "shop"}) {
+    one.create(name, shop_setup());
+    here.push_back(one.open(name));
+    there.push_back(two.open(name));
+    decide(*here.back(), "k");
+    EXPECT_TRUE(comes_true([&] { return there.back()->decider().model() == log(name)->last(); }));
+  }
+  Postgres database(url);
+  database.run("UPDATE pits.policy SET bytes = 'x' WHERE bandit = $1", here[0]->id());
+  database.run("UPDATE pits.bandit SET last = last + 1, model = last + 1 WHERE id = $1", here[0]->id());
+  EXPECT_TRUE(comes_true([&] { return there[0]->model_age() > 0.1; }));
+  decide(*here[1], "k2");
+  EXPECT_TRUE(comes_true([&] { return there[1]->decider().model() == log()->last(); }));
+  expect_mentions(there[0]->status().problem, {"policy"});
+  EXPECT_EQ(there[1]->status().problem, "");
+}
+
+// A follower that is always a little behind is not out of date.
+TEST_F(FaultsTest, TheAgeOfAPolicyStartsAgainWithEachOne) {
+  Fleet one(config()), two(config(false));
+  one.create("shop", shop_setup());
+  const auto here = one.open("shop"), there = two.open("shop");
+  const auto start = std::chrono::steady_clock::now();
+  double oldest = 0.0;
+  for (int i = 0; std::chrono::steady_clock::now() - start < std::chrono::seconds(4); ++i) {
+    for (int n = 0; n < 3; ++n) decide(*here);
+    decide(*here, fmt::format("k{}", i));
+    oldest = std::max(oldest, there->model_age());
+  }
+  EXPECT_LT(oldest, 2.0);
+}
+
+// Policies are published too seldom here to bring the settings.
+TEST_F(FaultsTest, WhoHoldsTheLeaseKnowsTheSettings) {
+  FleetConfig seldom = config();
+  seldom.model_age = 1000.0;
+  auto one = std::make_unique<Fleet>(seldom);
+  one->create("shop", shop_setup());
+  FleetConfig follows = seldom;
+  follows.learns = false;
+  const auto here = one->open("shop");
+  decide(*here, "k");
+  ASSERT_TRUE(comes_true([&] { return here->holding() != nullptr; }));
+  const auto change = [&](FleetBandit& at, std::uint64_t most) {
+    LiveConfig changed = at.config();
+    changed.most_rewards = most;
+    at.change_config(changed);
+  };
+  Fleet two(follows);
+  const auto there = two.open("shop");
+  change(*there, 7);
+  EXPECT_EQ(here->config().most_rewards, 7U);
+  change(*here, 9);
+  EXPECT_EQ(here->config().most_rewards, 9U);
+  const EventNumber last = log()->last();
+  change(*there, 9);  // as it is
+  EXPECT_EQ(log()->last(), last);
+  Fleet three(seldom);
+  const auto next = three.open("shop");
+  Postgres(url).execute("UPDATE pits.policy SET books = '', number = 0");  // nothing brings them
+  one.reset();
+  EXPECT_TRUE(comes_true([&] { return next->holding() != nullptr; }));
+  EXPECT_EQ(next->config().most_rewards, 9U);
+}
+
+TEST_F(FaultsTest, AnActionThatIsThereIsNotAddedAgain) {
+  FleetConfig seldom = config();
+  seldom.model_age = 1000.0;
+  Fleet one(seldom);
+  seldom.learns = false;
+  Fleet two(seldom);
+  one.create("shop", shop_setup());
+  const auto here = one.open("shop"), there = two.open("shop");
+  EXPECT_EQ(here->add_actions({"d"}), 3U);
+  EXPECT_EQ(there->add_actions({"d"}), 3U);
+  EXPECT_EQ(there->add_actions({"d", "e"}), 3U);
+  expect_mentions(message_of([&] { there->add_actions({"f", "f"}); }), {"'f' already"});
+  EXPECT_EQ(here->decider().actions().size(), 5U);
+}
+
+Decided of_bytes(FleetBandit& bandit, std::size_t bytes) {
+  const std::vector<float> x{1.0F, -0.5F};
+  Decided made = bandit.decider().make(x, {}, {}, nullptr, false);
+  made.context = std::string(bytes, 'c');
+  return made;
+}
+
+// After an outage, what waits is sent in statements of some MB.
+TEST_F(FaultsTest, AnOutboxSendsWhatWaitsInParts) {
+  Fleet two(config(false));
+  two.create("shop", shop_setup());
+  const auto there = two.open("shop");
+  Postgres lock(url), look(url);
+  lock.execute("SET idle_in_transaction_session_timeout = 0; BEGIN; LOCK TABLE pits.inbox IN EXCLUSIVE MODE");
+  constexpr std::int64_t decisions = 30, bytes = 1 << 20;
+  for (int i = 0; i < decisions; ++i) there->write(of_bytes(*there, bytes));
+  std::this_thread::sleep_for(milliseconds(300));
+  lock.execute("COMMIT");
+  const auto written = [&] {
+    return look.run("SELECT coalesce(sum(length(calls)), 0)::bigint FROM pits.inbox").number(0, 0);
+  };
+  EXPECT_TRUE(comes_true([&] { return written() >= decisions * bytes; }));
+  const Rows largest = look.run(
+      "SELECT max(s)::bigint FROM (SELECT sum(length(calls)) AS s FROM pits.inbox GROUP BY xmin::text) AS one");
+  EXPECT_LT(largest.number(0, 0), 10 * bytes);
+}
+
+TEST(Outbox, HoldsABoundedNumberOfBytes) {
+  Outbox outbox("postgresql://nobody@/none?host=/nowhere", 1);
+  Decided large;
+  large.context = std::string(1 << 20, 'c');
+  const auto shared = std::make_shared<const Decided>(std::move(large));
+  std::size_t taken = 0;
+  while (taken < 1000 && outbox.add(1, {.kind = CallKind::decided, .decided = shared})) ++taken;
+  EXPECT_GT(taken, 200U);
+  EXPECT_LT(taken, 300U);
+  EXPECT_EQ(outbox.queued(), taken);
+}
+
+}  // namespace
+}  // namespace pits::test
