@@ -1,5 +1,5 @@
-// The body of a decide or reward request. A named context has the vector that the schema gives its text, which another
-// parser reads.
+// The body of a decide or reward request, and of any other. A named context has the vector that the schema gives its
+// text, which another parser reads.
 #include "pits/serve/requests.h"
 
 #include <cmath>
@@ -34,6 +34,12 @@ std::string read_all_rewards(std::string_view body) {
   return {};
 }
 
+std::string read_whole(std::string_view body) {
+  const nlohmann::json json = read_object(body);
+  if (nlohmann::json::parse(json.dump()) != json) throw std::logic_error("a body has two meanings");
+  return {};
+}
+
 std::string read_vectors(std::string_view body) {
   for (const DecideRequest& request : read_decide(body, {}, 2).requests) {
     if (request.candidates * (request.candidates > 0 ? request.features.size() / request.candidates : 0) !=
@@ -52,6 +58,7 @@ bool reads(std::string_view bytes) {
   const bool named = outcome_of([&] { return read_decisions(body); }).read;
   const bool numbers = outcome_of([&] { return read_vectors(body); }).read;
   const bool rewards = outcome_of([&] { return read_all_rewards(body); }).read;
+  outcome_of([&] { return read_whole(body); });  // what is in it is nobody's question here
   return named || numbers || rewards;
 }
 

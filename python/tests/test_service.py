@@ -1,12 +1,13 @@
 """The HTTP API of `pits serve`, as its callers meet it."""
 import pytest
+from openapi import as_json_schema
 from service import PLAIN, SHOP, VISITOR
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (Debian: python3-jsonschema)")
 
 
 def validate(document, name, value):
-    schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+    schema = {"$ref": f"#/components/schemas/{name}", "components": as_json_schema(document["components"])}
     jsonschema.validate(value, schema)
 
 

@@ -126,6 +126,32 @@ TEST(Snapshots, AreKeptSoonAfterTheyWereLost) {
   EXPECT_EQ(live->store().snapshots().size(), 1U);
 }
 
+// A service that is told to end does not wait for a long recovery, and the next start does not begin it again. What
+// another engine has learned is not kept as the work of this one.
+TEST(Snapshots, AreKeptByARecoveryThatIsStopped) {
+  for (const std::string& engine : {engine_name(), std::string("0.0.9 old SCALAR")}) {
+    Service service;
+    Created created = created_by(live_setup("lin-ts"));
+    created.engine = engine;
+    Ledger::create(*service.store, service.clock, created);
+    service.open();
+    for (const Event& e : random_events(5000, 1)) service.live->reward({service.live->decide(e.x).id, e.reward});
+    const std::string state = service.live->saved();
+    service.live.reset();
+    MemoryStore& store = *service.store;
+    for (const Snapshot& snapshot : store.snapshots()) store.drop_snapshot(snapshot.number);
+    std::stop_source stop;
+    stop.request_stop();
+    expect_mentions(message_of([&] { service.open({.stop = stop.get_token()}); }, ErrorKind::failed),
+                    {"stopped at event 10000"});
+    const std::vector<Snapshot> kept = store.snapshots();
+    ASSERT_EQ(kept.size(), engine == engine_name() ? 1U : 0U);
+    for (const Snapshot& snapshot : kept) EXPECT_EQ(snapshot.number, 10'000U);
+    service.open();
+    EXPECT_TRUE(service.live->saved() == state);
+  }
+}
+
 // The bits of before are those of an engine that is gone: what is learned again is another state, and the log says so.
 TEST(Snapshots, ThatAreLostAfterAChangeOfTheEngineAreABaseAgain) {
   const OnFiles on(live_setup("lin-ts"));

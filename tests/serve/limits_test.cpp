@@ -94,6 +94,32 @@ TEST(Limits, RequestsAreNotTakenWhileRepliesCannotBeSent) {
   sender.join();
 }
 
+// Nor those that are ready behind one that is not.
+TEST(Limits, RequestsAreNotTakenWhileRepliesWaitForTheOneBefore) {
+  const std::string body(100000, 'b');
+  std::atomic<int> taken = 0;
+  std::optional<Answerer> first;
+  HttpServer server(patient(), [&](const HttpRequest&, Answerer answer) {
+    if (taken++ == 0) {
+      first.emplace(std::move(answer));
+    } else {
+      answer({.body = body});
+    }
+  });
+  RawClient client(server.address());
+  std::string all;
+  for (int i = 0; i < 20; ++i) all += get("/x");
+  client.send(all);
+  wait_until([&] { return taken == 2; });
+  wait_until([&] { return server.counters().buffered >= body.size(); });
+  std::this_thread::sleep_for(30ms);
+  EXPECT_EQ(taken, 2);  // the second reply is more than may wait
+  (*first)({.body = "first"});
+  EXPECT_EQ(client.reply().body, "first");
+  for (int i = 1; i < 20; ++i) ASSERT_EQ(client.reply().body.size(), body.size());
+  wait_until([&] { return server.counters().buffered < body.size(); });
+}
+
 TEST(Limits, OnlySoManyRequestsOfAConnectionWait) {
   EchoServer server({.most_pipelined = 4});
   RawClient client = server.client();

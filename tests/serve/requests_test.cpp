@@ -56,6 +56,21 @@ TEST(Requests, OneOrMany) {
   EXPECT_EQ(asked.requests[1].labels.allowed, std::vector<std::string>{"b"});
 }
 
+// Whoever prints or copies a value needs stack for each level.
+TEST(Requests, AWholeBodyMayBeNestedAsDeepAsTheOthers) {
+  const auto nested = [](std::size_t levels) {
+    return R"({"schema": )" + std::string(levels - 1, '[') + "1" + std::string(levels - 1, ']') + "}";
+  };
+  EXPECT_EQ(read_object(nested(8)).dump(), nlohmann::json::parse(nested(8)).dump());
+  for (const std::size_t levels : {9, 400'000}) {
+    EXPECT_EQ(error_of([&] { read_object(nested(levels)); }), "the body is nested deeper than 8 levels");
+  }
+  EXPECT_NE(error_of([] { read_object("[1]"); }).find("a JSON object"), std::string::npos);
+  for (const char* body : {"", "{", "{} x", "{\"a\": \xff}"}) {
+    EXPECT_EQ(error_of([&] { read_object(body); }), "the body is not JSON") << body;
+  }
+}
+
 TEST(StatusOf, DamageAndFailuresAreNotTheCallers) {
   EXPECT_EQ(status_of(std::make_exception_ptr(bad_input("x"))).status(), 400);
   for (const auto& error : {std::make_exception_ptr(damaged("x")), std::make_exception_ptr(failed("x"))}) {

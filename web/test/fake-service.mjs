@@ -56,7 +56,7 @@ export function emptied(statistics) {
   const empty = copy(statistics);
   const none = { start: statistics.utc, seconds: 1, decisions: [], rewards: [], settled: [], waiting: [], outcomes: [], sum: [], squares: [], actions: [] };
   const value = { ips: null, error: null, snips: null, effective: null, interval: null };
-  Object.assign(empty, { decisions: 0, rewards: 0, waiting: 0, settled: { reward: 0, expired: 0, cancelled: 0 }, series: { all: none, recent: none } });
+  Object.assign(empty, { decisions: 0, rewards: 0, waiting: 0, settled: { reward: 0, expired: 0, cancelled: 0, lost: 0 }, series: { all: none, recent: none } });
   Object.assign(empty.values, { rounds: 0, logged: value, uniform: value, actions: [] });
   empty.propensities.counts.fill(0);
   empty.propensities.least = null;

@@ -56,7 +56,8 @@ void check(const ServeOptions& options) {
   for (const std::string& page : options.service.pages) {
     const std::size_t scheme = page.find("://");
     if (scheme == page.npos || page.find_first_of("/ \r\n*", scheme + 3) != page.npos || page.size() == scheme + 3) {
-      throw bad_usage("--allow-origin is an origin such as https://shop.example or http://localhost:3000, not '{}'", page);
+      throw bad_usage("--allow-origin is an origin such as https://shop.example or http://localhost:3000, not '{}'",
+                      page);
     }
   }
   if (options.http.certificate.empty() != options.http.private_key.empty()) {
@@ -116,21 +117,24 @@ void reload(Service& service, HttpServer& server) {
   }
 }
 
-// Until SIGTERM or SIGINT. Tells the supervisor when every log is recovered.
+// Until SIGTERM or SIGINT. Tells the supervisor when every log is recovered, until then that it takes longer, and
+// after that that the threads which answer go on.
 void serve_until_signal(Service& service, HttpServer& server, const Signals& signals) {
-  const auto watchdog = std::chrono::duration_cast<std::chrono::milliseconds>(watchdog_interval());
-  const auto pause =
-      watchdog.count() > 0 ? std::min(std::chrono::milliseconds(500), watchdog / 3) : std::chrono::milliseconds(500);
+  using std::chrono::milliseconds;
+  constexpr int waits_per_word = 500;
+  const auto watchdog = std::chrono::duration_cast<milliseconds>(watchdog_interval());
+  const milliseconds pause = watchdog.count() > 0 ? std::min(milliseconds(500), watchdog / 3) : milliseconds(500);
   bool ready = false;
-  for (;;) {
+  for (int waits = 0;; ++waits) {
     if (!ready && service.recovered()) {
       ready = true;
       notify_supervisor("READY=1");
     }
-    const int signal = signals.wait(ready ? pause : std::chrono::milliseconds(10));
+    if (!ready && waits % waits_per_word == 0) notify_supervisor("EXTEND_TIMEOUT_USEC=60000000");
+    const int signal = signals.wait(ready ? pause : milliseconds(10));
     if (signal == SIGHUP) reload(service, server);
     if (signal == SIGTERM || signal == SIGINT) return;
-    if (ready && watchdog.count() > 0) notify_supervisor("WATCHDOG=1");
+    if (ready && watchdog.count() > 0 && server.alive()) notify_supervisor("WATCHDOG=1");
   }
 }
 
@@ -169,6 +173,7 @@ int serve(ServeOptions& options) {
     notify_supervisor("STOPPING=1");
     note("pits: stopping; a second signal ends at once\n");
     service.begin_drain();
+    service.stop_recovery();
     second.emplace([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         const int signal = signals.wait(std::chrono::milliseconds(100));
@@ -226,8 +231,9 @@ std::function<int()> add_serve(CLI::App& app) {
   add_text(*command, "--decisions", options->decisions,
            "token: answered at once, with a token that brings them back after a crash; durable: written first");
   add_text(*command, "--keys", options->keys, "file of keys (`pits key`); needed unless only this machine can connect");
-  command->add_option("--allow-origin", options->service.pages,
-                      "origin of pages whose scripts may call, such as https://shop.example; may be repeated")
+  command
+      ->add_option("--allow-origin", options->service.pages,
+                   "origin of pages whose scripts may call, such as https://shop.example; may be repeated")
       ->type_name("ORIGIN")
       ->allow_extra_args(false);
   add_text(*command, "--tls-cert", options->http.certificate, "certificate chain, PEM");

@@ -6,7 +6,7 @@ namespace pits {
 namespace {
 
 // Few events are read before a server that takes over goes on; more pages are written for it.
-constexpr LedgerLimits limits{.recovery_events = 4096, .patience = std::chrono::seconds(2)};
+const LedgerLimits limits{.recovery_events = 4096, .patience = std::chrono::seconds(2)};
 
 enum class Failure { input, not_yet, uncertain, certain };
 

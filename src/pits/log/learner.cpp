@@ -1,6 +1,7 @@
 #include "pits/log/learner.h"
 
 #include "pits/core/damaged.h"
+#include "pits/log/clock.h"
 #include "pits/log/live_config.h"
 
 namespace pits {
@@ -165,30 +166,60 @@ std::optional<Learner> started(const Store& store, EventNumber snapshot, std::st
   }
 }
 
-Learner recovered(Store& store, std::string& problem) {
+namespace {
+
+constexpr EventNumber events_at_once = 10'000;       // between two looks at the clock
+constexpr Microseconds snapshot_every = 20'000'000;  // while learning a long log again
+
+// `engine`: of the state from which the learner starts. What another engine has learned is not kept on the way as this
+// one's work: record_engine() keeps the end of it.
+void learn_all(Store& store, Learner& learner, EventNumber last, const std::string& engine,
+               const std::stop_token& stop) {
+  Microseconds kept_at = system_clock().steady();
+  while (learner.number() < last) {
+    const EventNumber before = learner.number();
+    learner.follow(std::min(last, before + events_at_once));
+    if (learner.number() == before) {
+      throw bad_input("event {} is missing: older events were dropped, and with them what a replay needs", before + 1);
+    }
+    if (learner.number() == last) return;
+    const bool ours = engine == engine_name() && !learner.engine_changed();
+    const bool due = stop.stop_requested() || system_clock().steady() - kept_at > snapshot_every;
+    if (due && ours && learner.training() == nullptr) {
+      store.keep({.number = learner.number(), .engine = engine_name(), .bytes = learner.saved()});
+      kept_at = system_clock().steady();
+    }
+    if (stop.stop_requested()) throw failed("learning the log again was stopped at event {}", learner.number());
+  }
+}
+
+}  // namespace
+
+Learner recovered(Store& store, std::string& problem, const std::stop_token& stop) {
   const EventNumber last = store.last();
   const std::vector<Snapshot> kept = store.snapshots();
   std::vector<EventNumber> useless;
   std::optional<Learner> learner;
+  std::string engine;
   problem = store.damage();
   for (auto snapshot = kept.rbegin(); snapshot != kept.rend(); ++snapshot) {
     const EventNumber number = snapshot->number;
     std::string why = fmt::format("there is a snapshot of event {}, but the log ends with event {}", number, last);
     if (auto found = number <= last ? started(store, number, why) : std::nullopt) {
       learner.emplace(*std::move(found));
+      engine = snapshot->engine;
       break;
     }
     useless.push_back(number);
     if (problem.empty()) problem = why;
   }
-  if (!learner) learner.emplace(store);
+  if (!learner) {
+    learner.emplace(store);
+    engine = created_event(store).engine;
+  }
   if (!problem.empty()) problem += fmt::format("; learned again from event {} on", learner->number() + 1);
   try {
-    learner->follow(last);
-    if (learner->number() < last) {
-      throw bad_input("event {} is missing: older events were dropped, and with them what a replay needs",
-                      learner->number() + 1);
-    }
+    learn_all(store, *learner, last, engine, stop);
   } catch (const Error& e) {
     if (problem.empty()) throw;
     throw Error(e.kind(), fmt::format("{}: {}", problem, e.what()));

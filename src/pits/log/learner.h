@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <stop_token>
 
 #include "pits/agent/training_beside.h"
 #include "pits/bandit/bandit.h"
@@ -71,7 +72,8 @@ std::optional<Snapshot> newest_snapshot(const Store& store, EventNumber at_most)
 std::optional<Learner> started(const Store& store, EventNumber snapshot, std::string& why);
 
 // The state after all events, from the newest snapshot that can be read, or from the first event. The others are
-// dropped: they are damaged, or later than the log. `problem` says so; empty: nothing was wrong.
-Learner recovered(Store& store, std::string& problem);
+// dropped: they are damaged, or later than the log. `problem` says so; empty: nothing was wrong. A recovery that takes
+// long keeps snapshots on the way: where it is stopped, which is an Error, the next one starts there.
+Learner recovered(Store& store, std::string& problem, const std::stop_token& stop = {});
 
 }  // namespace pits

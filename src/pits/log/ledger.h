@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <stop_token>
 #include <unordered_map>
 
 #include "pits/log/clock.h"
@@ -39,6 +40,7 @@ struct LedgerLimits {
   std::size_t tally_bytes = 64 << 20;   // of the keys of their rewards
   EventNumber recovery_events = 65536;  // at least so many events are read after a crash to restore the index
   EventNumber training_lag = 50'000;    // events that the learner may be behind when a training begins; else: skipped
+  std::stop_token stop{};               // a recovery is given up
   // How long changes of actions wait until decisions know them. A service answers others meanwhile.
   std::chrono::milliseconds patience = std::chrono::milliseconds::max();
 };

@@ -59,7 +59,7 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
       clock_(clock),
       limits_(limits),
       pin_(newest_engine(*store_)),
-      learner_(recovered(*store_, damage_)),
+      learner_(recovered(*store_, damage_, limits.stop)),
       shared_(shared),
       decider_(shared.decider),
       published_to_(learner_.number()),

@@ -1,6 +1,7 @@
 #include "pits/serve/bandits.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "pits/core/beginning.h"
 #include "pits/core/damaged.h"
@@ -25,6 +26,8 @@ void check_name(std::string_view name) {
 
 constexpr EventNumber events_when_asked = 50'000;    // before the end, where statistics start when they are asked for
 constexpr Microseconds unasked_after = 120'000'000;  // statistics that nobody looks at are given up
+
+constexpr std::size_t most_opened_at_once = 4;
 
 EventNumber events_before_end(const Store& store, EventNumber events) {
   const EventNumber last = store.last();
@@ -115,7 +118,6 @@ std::string ServedBandit::monitor_problem() const {
 }
 
 LiveSetup live_setup(const nlohmann::json& body) {
-  if (!body.is_object()) throw bad_input("the body is a JSON object, e.g. {{\"actions\": [\"a\", \"b\"]}}");
   LiveSetup setup;
   Fields list = fields(setup.config);
   for (const auto& [name, value] : body.items()) {
@@ -180,25 +182,36 @@ void Bandits::set(const std::string& name, std::optional<Entry> entry) {
 }
 
 // An entry without a bandit and without a problem: there is no log, only what a crash has left of a creation.
-Bandits::Entry Bandits::opened(const std::string& name) const {
+Bandits::Entry Bandits::opened(const std::string& name, const std::stop_token& stop) const {
   try {
-    return {.bandit = source_.open(name)};
+    return {.bandit = source_.open(name, stop)};
   } catch (const std::exception& e) {
     return {.bandit = nullptr, .problem = e.what()};
   }
 }
 
-void Bandits::open_all() {
+void Bandits::open_all(const std::stop_token& stop) {
   Entries all = entries();
   if (source_.shared()) {
     for (const std::string& name : source_.names()) all.try_emplace(name);
   }
-  for (const auto& [name, entry] : all) {
-    if (entry.bandit) continue;
-    Entry now = opened(name);
-    const bool there = now.bandit || !now.problem.empty();
-    set(name, there ? std::optional(std::move(now)) : std::nullopt);
-  }
+  std::erase_if(all, [](const auto& entry) { return entry.second.bandit != nullptr; });
+  auto next = all.begin();
+  std::mutex taking;
+  const auto open_some = [&] {
+    for (;;) {
+      std::unique_lock lock(taking);
+      if (next == all.end() || stop.stop_requested()) return;
+      const std::string& name = next++->first;
+      lock.unlock();
+      Entry now = opened(name, stop);
+      const bool there = now.bandit || !now.problem.empty();
+      set(name, there ? std::optional(std::move(now)) : std::nullopt);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(most_opened_at_once, all.size()); ++i) others.emplace_back(open_some);
+  open_some();
 }
 
 bool Bandits::put(const std::string& name, const nlohmann::json& body) {

@@ -52,7 +52,7 @@ class BanditSource {
   virtual ~BanditSource() = default;
   virtual std::vector<std::string> names() = 0;
   // None: there is no log, only what a crash has left of a creation.
-  virtual std::shared_ptr<ServedBandit> open(const std::string& name) = 0;
+  virtual std::shared_ptr<ServedBandit> open(const std::string& name, const std::stop_token& stop) = 0;
   virtual bool create(const std::string& name, const LiveSetup& setup) = 0;  // false: it is there
   virtual TokenKeys tokens() = 0;                                            // a new one is made where it is time
   // Others change bandits too, and calls may wait for the network.
@@ -77,15 +77,16 @@ class Bandits {
   std::shared_ptr<ServedBandit> find(std::string_view name) const;
   Entries entries() const;
 
-  // From any thread, also beside each other; they take a while.
-  void open_all();
+  // From any thread, also beside each other; they take a while. Several bandits are opened at a time, so that one
+  // that learns a long log again does not keep the others waiting. Stopped: those that are being opened are given up.
+  void open_all(const std::stop_token& stop = {});
   // Creates the bandit, or changes the settings of the one that is there. Throws 409 where it differs in what cannot
   // change. True: created.
   bool put(const std::string& name, const nlohmann::json& body);
 
  private:
   void set(const std::string& name, std::optional<Entry> entry);  // none: it is not there
-  Entry opened(const std::string& name) const;
+  Entry opened(const std::string& name, const std::stop_token& stop = {}) const;
 
   BanditSource& source_;
   std::mutex changing_;  // entries

@@ -60,13 +60,59 @@ constexpr const char* schemas = R"json({
     "schema": {"type": "object"}, "engine": {"type": "string"},
     "actions": {"type": "array", "items": {"type": "object", "required": ["name", "retired"], "properties": {
       "name": {"type": "string"}, "retired": {"type": "boolean"}}}},
-    "config": {"type": "object"},
     "events": {"type": "object", "required": ["committed", "learned"], "properties": {
       "committed": {"type": "integer"}, "learned": {"type": "integer"}}},
     "decisions": {"type": "integer"}, "rewards": {"type": "integer"}, "settled": {"type": "integer"},
     "unlogged": {"type": "integer"}, "restored": {"type": "integer"}, "queued": {"type": "integer"}, "refused": {"type": "integer"},
-    "training": {"type": "boolean"}, "trainings": {"type": "integer"}, "problem": {"type": "string"}}},
-  "Statistics": {"type": "object"},
+    "training": {"type": "boolean"}, "trainings": {"type": "integer"},
+    "learned_here": {"type": "boolean", "description": "Whether this server of a fleet learns it"},
+    "model_age": {"type": "number", "description": "Seconds since decisions knew all that was written, in a fleet"},
+    "problem": {"type": "string"}}},
+  "Statistics": {"type": "object", "description": "Of the events from `from` to `to`. Times are seconds since 1970, UTC. Actions are given by number",
+    "required": ["from", "to", "utc", "decisions", "rewards", "restored", "unlogged", "settled", "waiting", "one_in", "window", "rates", "series", "propensities", "calibration", "models", "values"],
+    "properties": {
+    "from": {"type": "integer"}, "to": {"type": "integer"}, "utc": {"type": "number"},
+    "decisions": {"type": "integer"}, "rewards": {"type": "integer"}, "restored": {"type": "integer"}, "unlogged": {"type": "integer"},
+    "settled": {"type": "object", "properties": {"reward": {"type": "integer"}, "expired": {"type": "integer"},
+      "cancelled": {"type": "integer"}, "lost": {"type": "integer"}}},
+    "waiting": {"type": "integer"},
+    "one_in": {"type": "integer", "description": "Above 1: rewards, values and waiting are of a sample, one decision in so many"},
+    "window": {"type": "boolean", "description": "Whether decisions settle by themselves"},
+    "rates": {"type": "object", "description": "Per second", "properties": {
+      "last_10_s": {"$ref": "#/components/schemas/Rates"}, "last_60_s": {"$ref": "#/components/schemas/Rates"}}},
+    "series": {"type": "object", "properties": {
+      "all": {"$ref": "#/components/schemas/Series"}, "recent": {"$ref": "#/components/schemas/Series"}}},
+    "propensities": {"type": "object", "description": "Of the actions that were taken", "properties": {
+      "edges": {"type": "array", "items": {"type": "number"}, "description": "Upper ends of the bins"},
+      "counts": {"type": "array", "items": {"type": "integer"}}, "certain": {"type": "integer"},
+      "estimated": {"type": "integer"}, "least": {"type": "number", "nullable": true}}},
+    "calibration": {"type": "array", "description": "A tenth of the propensities each", "items": {"type": "object", "properties": {
+      "pairs": {"type": "integer"}, "expected": {"type": "number"}, "observed": {"type": "number"}, "error": {"type": "number"}}}},
+    "models": {"type": "object", "properties": {
+      "versions": {"type": "integer"}, "adopted": {"type": "integer"}, "skipped": {"type": "integer"},
+      "last": {"type": "array", "items": {"type": "object", "properties": {
+        "model": {"type": "integer"}, "decisions": {"type": "integer"}, "first_used": {"type": "number"}}}},
+      "trainings": {"type": "array", "items": {"type": "object", "properties": {
+        "event": {"type": "integer"}, "began": {"type": "integer"}, "utc": {"type": "number"}, "problem": {"type": "string"}}}}}},
+    "values": {"type": "object", "description": "What policies would have earned per decision", "properties": {
+      "level": {"type": "number", "description": "Of the intervals, which hold at every look"},
+      "range": {"type": "array", "items": {"type": "number"}, "nullable": true},
+      "rounds": {"type": "integer"}, "left_out": {"type": "integer"}, "outside": {"type": "integer"}, "interval_rounds": {"type": "integer"},
+      "logged": {"$ref": "#/components/schemas/PolicyValue"}, "uniform": {"$ref": "#/components/schemas/PolicyValue"},
+      "actions": {"type": "array", "items": {"$ref": "#/components/schemas/PolicyValue"}}}}}},
+  "Rates": {"type": "object", "properties": {"decisions": {"type": "number"}, "rewards": {"type": "number"}, "settled": {"type": "number"}}},
+  "Series": {"type": "object", "description": "Buckets of equal length", "properties": {
+    "start": {"type": "number"}, "seconds": {"type": "number"},
+    "decisions": {"type": "array", "items": {"type": "integer"}}, "rewards": {"type": "array", "items": {"type": "integer"}},
+    "settled": {"type": "array", "items": {"type": "integer"}},
+    "waiting": {"type": "array", "items": {"type": "integer"}, "description": "Of the decisions of that time, as what follows"},
+    "outcomes": {"type": "array", "items": {"type": "integer"}},
+    "sum": {"type": "array", "items": {"type": "number"}}, "squares": {"type": "array", "items": {"type": "number"}},
+    "actions": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}}},
+  "PolicyValue": {"type": "object", "properties": {
+    "ips": {"type": "number", "nullable": true}, "error": {"type": "number", "nullable": true},
+    "snips": {"type": "number", "nullable": true}, "effective": {"type": "number", "nullable": true},
+    "interval": {"type": "array", "items": {"type": "number"}, "nullable": true}}},
   "Bandits": {"type": "object", "required": ["bandits"], "properties": {"bandits": {"type": "array", "items": {
     "type": "object", "required": ["name", "ready", "problem"], "properties": {
       "name": {"type": "string"}, "ready": {"type": "boolean"}, "problem": {"type": "string"}}}}}},
@@ -97,6 +143,13 @@ Json property_of(const Field& field) {
   return property;
 }
 
+Json settings() {
+  Json properties;
+  LiveConfig config;
+  for (const Field& field : fields(config).list()) properties[field.name] = property_of(field);
+  return properties;
+}
+
 Json bandit_schema() {
   Json properties = {
       {"agent", {{"type", "string"}, {"description", "NAME[:PRESET][,field=value...]; default: pi-ts"}}},
@@ -107,8 +160,7 @@ Json bandit_schema() {
         {"items", {{"type", "string"}}},
         {"description", "Their names; none: candidates come with each decision"}}},
       {"seed", {{"type", "integer"}, {"description", "Random unless given"}}}};
-  LiveConfig config;
-  for (const Field& field : fields(config).list()) properties[field.name] = property_of(field);
+  properties.update(settings());
   return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
 }
 
@@ -132,7 +184,13 @@ Json operation(const Route& route) {
   if (!route.request.empty()) operation["requestBody"] = {{"required", true}, {"content", reference(route.request)}};
   Json done = {{"description", "done"}};
   if (!route.response.empty()) done["content"] = reference(route.response);
-  operation["responses"] = {{"200", done}, {"default", {{"description", "refused"}, {"content", reference("Error")}}}};
+  Json& responses = operation["responses"];
+  responses["200"] = done;
+  if (route.id == RouteId::put) {
+    responses["200"]["description"] = "it was there, and has these settings now";
+    responses["201"] = {{"description", "created"}, {"content", done["content"]}};
+  }
+  responses["default"] = {{"description", "refused"}, {"content", reference("Error")}};
   return operation;
 }
 
@@ -147,6 +205,9 @@ Json document() {
   Json components = {{"schemas", Json::parse(schemas)},
                      {"securitySchemes", {{"key", {{"type", "http"}, {"scheme", "bearer"}}}}}};
   components["schemas"]["Bandit"] = bandit_schema();
+  Json now = settings();
+  now["reward_range"]["nullable"] = true;
+  components["schemas"]["State"]["properties"]["config"] = {{"type", "object"}, {"properties", now}};
   return {{"openapi", "3.0.3"},
           {"info", {{"title", "pits"}, {"version", version}, {"description", "Decisions of contextual bandits"}}},
           {"paths", paths},

@@ -181,6 +181,22 @@ OneOrMany<Request> read_all(const dom::object& object, std::string_view list_nam
 
 }  // namespace
 
+// The parser needs no stack for what is nested, but those who copy and print the value do.
+nlohmann::json read_object(std::string_view body) {
+  using Part = nlohmann::json::parse_event_t;
+  const auto shallow = [](int outer, Part part, const nlohmann::json&) {
+    const bool starts = part == Part::object_start || part == Part::array_start;
+    if (starts && outer >= static_cast<int>(most_depth)) {
+      throw bad_input("the body is nested deeper than {} levels", most_depth);
+    }
+    return true;
+  };
+  nlohmann::json json = nlohmann::json::parse(body, shallow, false);
+  if (json.is_discarded()) throw bad_input("the body is not JSON");
+  if (!json.is_object()) throw bad_input("the body is a JSON object, e.g. {{\"actions\": [\"a\", \"b\"]}}");
+  return json;
+}
+
 ActionSet DecideRequest::actions() const {
   ActionSet set;
   if (candidates > 0) set.features = {features.data(), candidates, features.size() / candidates};

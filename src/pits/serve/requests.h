@@ -1,9 +1,14 @@
-// The bodies of decide, rewards, cancel and activate requests, read by simdjson. An Error names the field.
+// The bodies of requests: those of decide, rewards, cancel and activate are read by simdjson. An Error names the field.
 #pragma once
+
+#include <nlohmann/json.hpp>
 
 #include "pits/log/live_bandit.h"
 
 namespace pits {
+
+// A whole body, for the calls that are rare. Throws where it is no JSON object, or nested too deep.
+nlohmann::json read_object(std::string_view body);
 
 // One {...}, or many: {"decisions": [{...}, ...]} and {"rewards": [{...}, ...]}.
 template <class Request>

@@ -9,7 +9,7 @@ namespace {
 constexpr std::chrono::seconds follow_every{1}, open_again_every{2};
 constexpr std::chrono::milliseconds look_for_others{500};  // bandits that another server of a fleet has made
 constexpr int follows_per_interval = 30;                   // of latencies
-constexpr int follows_per_reload = 3600;                   // of tokens' keys, which may be due for rotation
+constexpr int follows_per_retry = 2;                       // of a rotation that failed
 constexpr std::size_t events_per_follow = 20'000;          // of one bandit's statistics
 
 // Of "localhost:8080", "http://127.0.0.1" or "[::1]:80".
@@ -48,7 +48,7 @@ Service::Service(const ServiceConfig& config)
       credentials_(std::make_unique<Credentials>(
           Credentials{config.keys.empty() ? ApiKeys() : ApiKeys::read(config.keys), source_->tokens()})),
       bandits_(*source_) {
-  recovery_ = std::thread([this] { recover(); });
+  recovery_ = std::jthread([this](const std::stop_token& stop) { recover(stop); });
   housekeeper_ = std::thread([this] { housekeeping(); });
 }
 
@@ -57,6 +57,7 @@ Service::~Service() {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
   }
+  recovery_.request_stop();
   wake_.notify_all();
   housekeeper_.join();
   recovery_.join();
@@ -64,10 +65,25 @@ Service::~Service() {
 
 void Service::reload() {
   const std::scoped_lock lock(reloading_);  // first: what was read later is published later
-  auto next = std::make_unique<Credentials>(
-      Credentials{config_.keys.empty() ? ApiKeys() : ApiKeys::read(config_.keys), source_->tokens()});
-  credentials_.publish(std::move(next));
+  publish_credentials(config_.keys.empty() ? ApiKeys() : ApiKeys::read(config_.keys));
+}
+
+void Service::publish_credentials(ApiKeys callers) {
+  credentials_.publish(std::make_unique<Credentials>(Credentials{std::move(callers), source_->tokens()}));
   reloaded_at_ = system_clock().steady();
+  const std::scoped_lock lock(mutex_);
+  token_problem_.clear();
+}
+
+// The file of the callers' keys is read again when somebody asks for it, not by the clock.
+void Service::rotate_tokens() {
+  try {
+    const std::scoped_lock lock(reloading_);
+    publish_credentials(credentials_.read([](const Credentials& now) { return now.callers; }));
+  } catch (const std::exception& e) {
+    const std::scoped_lock lock(mutex_);
+    token_problem_ = e.what();
+  }
 }
 
 const std::string* Service::allowed_page(const HttpRequest& request) const {
@@ -151,17 +167,14 @@ void Service::later(Exchange& exchange, std::function<HttpReply()> compute) {
 
 void Service::put(Exchange& e) {
   later(e, [this, name = std::string(e.name), body = std::string(e.request.body)] {
-    const auto json = nlohmann::json::parse(body, nullptr, false);
-    if (json.is_discarded()) throw bad_input("the body is not JSON");
-    const bool created = bandits_.put(name, json);
+    const bool created = bandits_.put(name, read_object(body));
     return HttpReply{.status = created ? 201 : 200, .body = state_of(*bandits_.find(name)).dump() + "\n"};
   });
 }
 
 void Service::actions(Exchange& e) {
   later(e, [bandit = bandits_.find(e.name), body = std::string(e.request.body)] {
-    const auto json = nlohmann::json::parse(body, nullptr, false);
-    if (!json.is_object()) throw bad_input("the body is a JSON object: {{\"add\": [NAMES], \"retire\": [NAMES]}}");
+    const nlohmann::json json = read_object(body);
     std::vector<std::string> add, retire;
     for (const auto& [name, value] : json.items()) {
       if (name != "add" && name != "retire") throw unknown_name("field", name, {"add", "retire"});
@@ -177,9 +190,10 @@ void Service::actions(Exchange& e) {
 }
 
 // Logs that cannot be opened are tried again: a full disk may have room by then.
-void Service::recover() {
+void Service::recover(const std::stop_token& stop) {
   for (;;) {
-    bandits_.open_all();
+    bandits_.open_all(stop);
+    if (stop.stop_requested()) return;
     recovered_ = true;
     std::unique_lock lock(mutex_);
     const std::chrono::milliseconds pause = source_->shared() ? look_for_others : open_again_every;
@@ -217,7 +231,9 @@ void Service::housekeeping() {
     }
     report_problems();
     if (turn % follows_per_interval == 0) remember_latencies();
-    if (reload_asked_.exchange(false) || turn % follows_per_reload == 0) rotate_tokens();
+    if (reload_asked_.exchange(false) || turn % (tokens_fail() ? follows_per_retry : config_.token_turns) == 0) {
+      rotate_tokens();
+    }
   }
 }
 

@@ -21,6 +21,7 @@ struct ServiceConfig {
   std::filesystem::path keys{};                      // empty: everybody may do everything
   std::vector<std::string> pages{};                  // origins whose scripts may call: "https://shop.example"
   std::function<void(const std::string&)> report{};  // of problems that come and go, a line each
+  int token_turns = 3600;  // seconds between two looks whether the keys of tokens are to be rotated
 };
 
 class Service {
@@ -38,6 +39,8 @@ class Service {
   void begin_drain() { draining_ = true; }
   // Before the server that it watches is destroyed.
   void stop_watching() { background_.stop(); }
+  // Bandits that are being recovered are given up. The next start goes on from there.
+  void stop_recovery() { recovery_.request_stop(); }
   // Reads the keys of callers and of tokens again. Throws, and keeps the old ones, where a file is not right.
   void reload();
   // Empty: every bandit decides and every store takes rewards.
@@ -93,9 +96,14 @@ class Service {
   HttpReply ready() const;
   LatencyHistogram::Counts all_latencies() const;
   void housekeeping();
-  void recover();
+  void recover(const std::stop_token& stop);
   void report_problems();
+  bool tokens_fail() const {
+    const std::scoped_lock lock(mutex_);
+    return !token_problem_.empty();
+  }
   void remember_latencies();
+  void publish_credentials(ApiKeys callers);
   void rotate_tokens();
 
   ServiceConfig config_;
@@ -117,7 +125,7 @@ class Service {
   std::string token_problem_;  // why their keys could not be rotated; empty: none
   Background background_{256};
   std::set<std::string> reported_;  // problems; of the housekeeper
-  std::thread recovery_;            // opens the bandits
+  std::jthread recovery_;           // opens the bandits
   std::thread housekeeper_;         // follows the logs for the statistics
 };
 

@@ -29,7 +29,7 @@ std::string problem_of(const std::string& name, const Bandits::Entry& entry) {
 void add_http_metrics(MetricsText& text, const HttpCounters& http) {
   text.add("pits_http_connections_open", "gauge", "Connections that are open", static_cast<double>(http.open));
   text.add("pits_http_connections_total", "counter", "Connections accepted", static_cast<double>(http.accepted));
-  text.add("pits_http_buffered_bytes", "gauge", "Bodies of requests that come or wait",
+  text.add("pits_http_buffered_bytes", "gauge", "Bodies of requests that come or wait, and replies that are not sent",
            static_cast<double>(http.buffered));
   text.add("pits_http_connections_refused_total", "counter", "Connections above a limit",
            static_cast<double>(http.refused));
@@ -217,17 +217,6 @@ void Service::remember_latencies() {
   Latencies now{.counts = all_latencies()};
   const std::scoped_lock lock(mutex_);
   earlier_ = std::exchange(later_, now);
-}
-
-void Service::rotate_tokens() {
-  std::string problem;
-  try {
-    reload();
-  } catch (const std::exception& e) {
-    problem = e.what();
-  }
-  const std::scoped_lock lock(mutex_);
-  token_problem_ = problem;
 }
 
 nlohmann::json Service::server() const {

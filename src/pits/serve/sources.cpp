@@ -34,12 +34,13 @@ class DirectorySource : public BanditSource {
   explicit DirectorySource(fs::path store) : store_(std::move(store)) { create_directories_or_throw(store_); }
 
   std::vector<std::string> names() override { return names_in(store_); }
-  std::shared_ptr<ServedBandit> open(const std::string& name) override {
+  std::shared_ptr<ServedBandit> open(const std::string& name, const std::stop_token& stop) override {
     if (!fs::exists(store_ / name / "events.db"))
       throw bad_input("events.db is missing: restore it, or move the rest away");
     auto store = std::make_unique<SqliteStore>(store_ / name);
     if (store->last() == 0) return nullptr;
-    auto live = std::make_shared<LiveBandit>(std::move(store), system_clock(), LedgerLimits{.patience = patience});
+    auto live = std::make_shared<LiveBandit>(std::move(store), system_clock(),
+                                             LedgerLimits{.stop = stop, .patience = patience});
     live->start_ids_at(first_id(system_clock().utc()));
     return std::make_shared<ServedBandit>(name, std::move(live), true);
   }
@@ -59,7 +60,7 @@ class FleetSource : public BanditSource {
   explicit FleetSource(const FleetConfig& config) : fleet_(config) {}
 
   std::vector<std::string> names() override { return fleet_.names(); }
-  std::shared_ptr<ServedBandit> open(const std::string& name) override {
+  std::shared_ptr<ServedBandit> open(const std::string& name, const std::stop_token&) override {
     return std::make_shared<ServedBandit>(name, fleet_.open(name), false);
   }
   bool create(const std::string& name, const LiveSetup& setup) override { return fleet_.create(name, setup); }

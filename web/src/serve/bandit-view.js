@@ -86,7 +86,7 @@ function drawFigures({ reward, shares, rates }, series, state, { utc: now, windo
 }
 
 function settingsList(state) {
-  const pairs = [["agent", state.agent], ["context size", state.context_size], ["engine", state.engine], ["created", state.created], ...Object.entries(state.config ?? {})];
+  const pairs = [["agent", state.agent], ["context size", state.context_size], ["engine", state.engine], ...Object.entries(state.config ?? {})];
   const known = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "");
   const words = (value) => (typeof value === "string" ? value : JSON.stringify(value));
   return element("dl", { class: "list" }, known.map(([name, value]) => element("div", {}, element("dt", {}, name.replaceAll("_", " ")), element("dd", {}, words(value)))));

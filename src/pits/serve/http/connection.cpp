@@ -49,6 +49,7 @@ void HttpConnection::answer(std::uint64_t slot, HttpReply&& reply) {
   if (slot < first_number_ || slot - first_number_ >= waiting_slots()) return;  // its connection has ended
   Slot& answered = slots_[first_ + slot - first_number_];
   release(answered);
+  ready_ += reply.body.size();
   answered.reply = std::move(reply);
   if (slot == first_number_) write_ready_replies();
 }
@@ -61,6 +62,7 @@ void HttpConnection::write_ready_replies() {
     slot.frame.close |= slot.reply->close || (last && loop_.draining());
     append_reply(output_, *slot.reply, slot.frame, loop_.date());
     const bool close = slot.frame.close;
+    ready_ -= slot.reply->body.size();
     slot.reply.reset();
     ++first_;
     ++first_number_;
@@ -68,6 +70,7 @@ void HttpConnection::write_ready_replies() {
       last_taken_ = true;
       std::for_each(slots_.begin() + static_cast<std::ptrdiff_t>(first_), slots_.end(),
                     [this](Slot& s) { release(s); });
+      ready_ = 0;
       first_number_ += waiting_slots();
       first_ = slots_.size();
     }
@@ -80,12 +83,13 @@ void HttpConnection::write_ready_replies() {
 
 void HttpConnection::refuse(int status) {
   slots_.push_back({{.close = true}, error_reply(status)});
+  ready_ += slots_.back().reply->body.size();
   last_taken_ = true;
   write_ready_replies();
 }
 
 bool HttpConnection::may_take() const {
-  return !last_taken_ && waiting_slots() < loop_.config().most_pipelined && unsent() < most_unsent;
+  return !last_taken_ && waiting_slots() < loop_.config().most_pipelined && unsent() + ready_ < most_unsent;
 }
 
 void HttpConnection::on_event(std::uint32_t events) {
@@ -128,6 +132,13 @@ void HttpConnection::count_buffered() {
   std::string().swap(input_);
   parser_.forget_body();
   count_buffered();
+}
+
+// Of replies that are not sent.
+void HttpConnection::count_replies() {
+  const std::size_t now = closed() ? 0 : unsent() + ready_;
+  if (now == buffered_replies_) return;
+  loop_.shared().buffered.fetch_add(now - std::exchange(buffered_replies_, now), std::memory_order_relaxed);
 }
 
 void HttpConnection::take(std::string_view bytes) {
@@ -233,7 +244,9 @@ void HttpConnection::settle() {
     if (closed()) return;
   }
   if (!closed()) finish();
-  if (!closed()) watch();
+  if (closed()) return;
+  count_replies();
+  watch();
 }
 
 }  // namespace pits

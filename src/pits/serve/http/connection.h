@@ -60,6 +60,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool send();
   void finish();
   void count_buffered();
+  void count_replies();
   void release(Slot& slot);
   void set_phase(Phase phase);
   void watch();
@@ -74,7 +75,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string input_{};   // the beginning of a request that is not complete, or requests that have to wait
   std::string output_{};  // replies, of which sent_ bytes are sent
   std::size_t sent_ = 0;
-  std::size_t buffered_ = 0;  // bytes of input that are counted
+  std::size_t ready_ = 0;                            // bytes of replies that wait for one before them
+  std::size_t buffered_ = 0, buffered_replies_ = 0;  // bytes of input and of replies that are counted
 
   std::vector<Slot> slots_{};  // those before first_ are done
   std::size_t first_ = 0;

@@ -43,6 +43,7 @@ void HttpConnection::close() {
   std::string().swap(input_);
   parser_.forget_body();
   count_buffered();
+  count_replies();
 }
 
 void HttpConnection::set_phase(Phase phase) {

@@ -63,7 +63,8 @@ struct HttpConfig {
   std::size_t most_body = 1 << 20;           // bytes: else 413
   std::size_t most_connections = 4096;       // above: 503 and closed
   std::size_t most_per_address = 0;          // of them: else 429 and closed; 0: all may have one address
-  std::size_t most_buffered = 256 << 20;     // bytes of bodies that come or wait, of all connections: else 503
+  std::size_t most_buffered =
+      256 << 20;                     // bytes of bodies that come or wait and of replies, of all connections: else 503
   std::size_t most_pipelined = 64;   // requests of one connection that wait for their answers; then it is not read
   std::size_t most_waiting = 65536;  // requests of all connections that wait for their answers: else 503
   std::chrono::milliseconds header_timeout{5000}, body_timeout{10000}, idle_timeout{60000}, write_timeout{10000};
@@ -73,7 +74,7 @@ struct HttpCounters {
   std::uint64_t accepted = 0, refused = 0, open = 0;  // connections; refused: above a limit
   std::uint64_t requests = 0, malformed = 0, timeouts = 0;
   std::uint64_t waiting = 0;   // requests without an answer yet
-  std::uint64_t buffered = 0;  // bytes of their bodies, and of those that are not complete
+  std::uint64_t buffered = 0;  // bytes of their bodies, of those that are not complete, of replies that are not sent
 };
 
 class HttpServer {
@@ -88,6 +89,7 @@ class HttpServer {
 
   std::string address() const;  // that it listens on, with the port
   HttpCounters counters() const;
+  bool alive() const;          // every thread has looked at its connections within some seconds
   void reload_certificates();  // for new connections; after an Error the old ones stay
   // Accepts nothing new, lets requests in flight finish, closes connections after their next reply; returns when all
   // are closed or the time is over.

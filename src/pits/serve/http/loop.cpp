@@ -98,7 +98,10 @@ void HttpLoop::turn() {
   removed_.clear();
 }
 
-void HttpLoop::update_clock() { now_ = std::chrono::steady_clock::now(); }
+void HttpLoop::update_clock() {
+  now_ = std::chrono::steady_clock::now();
+  last_turn_.store(now_, std::memory_order_relaxed);
+}
 
 void HttpLoop::handle(const epoll_event& event) {
   if (event.data.ptr == nullptr) return mailbox_->clear_wake();

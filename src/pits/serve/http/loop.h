@@ -39,6 +39,7 @@ class HttpLoop {
   HttpLoop& operator=(const HttpLoop&) = delete;
 
   void wake() { mailbox_->wake(); }
+  Time last_turn() const { return last_turn_.load(std::memory_order_relaxed); }  // from any thread
 
   // For connections, on the loop's thread.
   HttpShared& shared() { return shared_; }
@@ -97,6 +98,7 @@ class HttpLoop {
   Time now_{}, next_sweep_{};
   std::chrono::milliseconds sweep_interval_;
   std::string date_{};
+  std::atomic<Time> last_turn_{};
   std::atomic<bool> stop_ = false;
   std::thread thread_{};
 };

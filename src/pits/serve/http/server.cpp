@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <thread>
 
 #include "pits/core/error.h"
@@ -64,6 +65,12 @@ HttpCounters HttpServer::counters() const {
     sum.timeouts += loop->timeouts;
   }
   return sum;
+}
+
+bool HttpServer::alive() const {
+  constexpr std::chrono::seconds most{5};  // a loop turns at least every half second
+  const auto now = std::chrono::steady_clock::now();
+  return std::ranges::all_of(shared_->loops, [&](const auto& loop) { return now - loop->last_turn() < most; });
 }
 
 void HttpServer::drain(std::chrono::milliseconds most) {
