@@ -23,11 +23,13 @@ export class ServiceError extends Error {
 const repeatable = new Set([429, 503]);
 
 export class Client {
-  // timeout: milliseconds per try; retries: after no answer, a 429 or a 503
-  constructor(url, { key = "", timeout = 5000, retries = 3, sleep = (ms) => new Promise((done) => setTimeout(done, ms)) } = {}) {
+  // timeout: milliseconds per try; retries: after no answer, a 429 or a 503; patience: milliseconds that a wait between two
+  // tries takes at most
+  constructor(url, { key = "", timeout = 5000, retries = 3, patience = 10000, sleep = (ms) => new Promise((done) => setTimeout(done, ms)) } = {}) {
     this.url = url.replace(/\/+$/, "");
     this.timeout = timeout;
     this.retries = retries;
+    this.patience = patience;
     this.sleep = sleep;
     this.headers = { "Content-Type": "application/json", ...(key ? { Authorization: `Bearer ${key}` } : {}) };
   }
@@ -36,6 +38,20 @@ export class Client {
   // a lost answer may leave a decision that nobody uses.
   decide(bandit, context, options = {}) {
     return this.ask(bandit, "decide", { context, ...options });
+  }
+
+  // The same, and all allowed actions in order: ranking [{ action, probability }].
+  rank(bandit, context, options = {}) {
+    return this.ask(bandit, "rank", { context, ...options });
+  }
+
+  // What was decided was never shown; it has been shown (bandits with `activation`). The answers of reward().
+  async cancel(bandit, decision) {
+    return (await this.ask(bandit, "cancel", named(decision))).answer;
+  }
+
+  async activate(bandit, decision) {
+    return (await this.ask(bandit, "activate", named(decision))).answer;
   }
 
   // decision: what decide returned, its id, or the caller's key of it. Returns accepted, duplicate, expired, unknown or full.
@@ -68,7 +84,8 @@ export class Client {
       } else if (!repeatable.has(reply.status) || last) {
         return await found(reply);
       }
-      await this.sleep(1000 * Number(reply.headers?.get("Retry-After") ?? 0) || 100 * 2 ** attempt * (0.5 + Math.random() / 2));
+      const asked = 1000 * Number(reply.headers?.get("Retry-After") ?? 0);
+      await this.sleep(Math.min(asked || 100 * 2 ** attempt * (0.5 + Math.random() / 2), this.patience));
     }
   }
 }
@@ -78,10 +95,13 @@ function newKey() {
   return [0, 0].map(() => Math.random().toString(36).slice(2)).join("");
 }
 
-function rewardBody(decision, value, key) {
-  const named = typeof decision === "string" ? { decision } : typeof decision === "number" ? { id: decision } : { id: decision.id };
-  return { ...named, ...(decision.token ? { token: decision.token } : {}), value, key };
+function named(decision) {
+  if (typeof decision === "string") return { decision };
+  if (typeof decision === "number") return { id: decision };
+  return { id: decision.id, ...(decision.token ? { token: decision.token } : {}) };
 }
+
+const rewardBody = (decision, value, key) => ({ ...named(decision), value, key });
 
 async function found(reply) {
   const object = await reply.json().catch(() => ({}));

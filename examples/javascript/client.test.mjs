@@ -1,6 +1,11 @@
 // node --test client.test.mjs
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { Client, ServiceError } from "./client.mjs";
 
@@ -48,6 +53,12 @@ test("a reward that is repeated has one key, and waits as it is told", () =>
     assert.equal(waited[1], 7000);
   }));
 
+test("no wait is longer than the client's patience", () =>
+  withService([[429, { error: "slower" }, { "Retry-After": "3600" }], [200, { answer: "accepted" }]], async (url, seen, waited, options) => {
+    assert.equal(await new Client(url, { patience: 500, ...options }).reward("shop", 7, 1), "accepted");
+    assert.deepEqual(waited, [500]);
+  }));
+
 test("a refusal has the service's sentence", () =>
   withService([[400, { error: "'age' is missing" }], ...Array(4).fill([503, { error: "the disk is full" }])], async (url, seen, waited, options) => {
     const client = new Client(url, options);
@@ -66,4 +77,31 @@ test("rewardLater uses sendBeacon where there is one and no key", async () => {
   Object.defineProperty(globalThis, "navigator", { value: { sendBeacon: (...words) => sent.push(words) > 0 }, configurable: true });
   assert.equal(new Client("http://shop").rewardLater("shop", decided, 1, "click"), true);
   assert.deepEqual(sent, [["http://shop/v1/bandits/shop/rewards", '{"id":7,"token":"t7","value":1,"key":"click"}']]);
+});
+
+const program = process.env.PITS_PROGRAM;
+
+test("pits serve itself", { skip: program ? false : "PITS_PROGRAM is not set" }, async () => {
+  const store = await mkdtemp(join(tmpdir(), "pits-client-"));
+  const service = spawn(program, ["serve", "--store", store, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "ignore", "pipe"] });
+  try {
+    let url;
+    for await (const line of createInterface({ input: service.stderr })) if ((url = line.match(/serving .* at (\S+)/)?.[1])) break;
+    const setup = { agent: "uniform", context_size: 1, actions: ["tea", "milk"], activation: true, window: 600 };
+    assert.equal((await fetch(`${url}/v1/bandits/shop`, { method: "PUT", body: JSON.stringify(setup) })).status, 201);
+    const client = new Client(url);
+    const decision = await client.decide("shop", [1]);
+    assert.ok(setup.actions.includes(decision.action));
+    const { ranking } = await client.rank("shop", [1], { key: "visit" });
+    assert.deepEqual(ranking.map((one) => one.action).sort(), ["milk", "tea"]);
+    assert.equal(await client.activate("shop", decision), "accepted");
+    assert.equal(await client.reward("shop", decision, 1, "click"), "accepted");
+    assert.equal(await client.reward("shop", decision, 1, "click"), "duplicate");
+    assert.equal(await client.cancel("shop", "visit"), "accepted");
+    assert.equal(await client.reward("shop", "visit", 1), "expired");
+    assert.equal(await client.reward("shop", 7, 1), "unknown");
+  } finally {
+    service.kill();
+    await rm(store, { recursive: true });
+  }
 });
