@@ -230,7 +230,7 @@ LiveStatus FleetBandit::status() const {
   const std::string problem = link_->problem();
   const std::scoped_lock lock(mutex_);
   status.committed = std::max(status.committed, last_);
-  status.learned = std::max(status.learned, decider_->model());
+  status.learned = std::max({status.learned, decider_->model(), EventNumber{1}});
   status.made = decider_->made();
   status.queued += link_->outbox.queued();
   status.unlogged += unlogged_;
