@@ -41,6 +41,7 @@ struct FleetConfig {
   bool learns = true;         // takes leases
   double lease = 2.0;         // seconds after which a server that says nothing has lost its leases
   double model_age = 0.5;     // seconds after which a policy is followed by a newer one, where there is one
+  double idle = 30.0;         // seconds without a call after which nobody needs to hold a lease
 };
 
 class Fleet {
@@ -114,7 +115,7 @@ class Fleet {
   std::set<BanditId> wanted_;        // of jobs_, and those that run
   std::map<BanditId, Time> unheld_;  // calls came for them: since when
   std::atomic<bool> rescan_{false};
-  Bell calls_, models_;  // of those who read them
+  Bell calls_, models_;           // of those who read them
   BanditId newest_ = 0;           // of the thread that follows the models
   std::shared_ptr<Inbox> inbox_;  // outlives the books that its rows are given to
   std::vector<std::thread> threads_;

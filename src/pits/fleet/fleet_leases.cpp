@@ -7,7 +7,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds others_first{150};          // that a lease without a holder is left to the server it suits best
-constexpr Microseconds idle_after = 30'000'000;    // without a call
 constexpr Microseconds least_holding = 2'000'000;  // before a lease is handed on
 
 std::uint64_t mixed(std::uint64_t x) {  // splitmix64
@@ -63,7 +62,7 @@ void Fleet::look_after(FleetBandit& bandit) {
   if (!held) return;
   const Microseconds now = system_clock().steady();
   if (held->called.exchange(false)) held->used = now;
-  const bool idle = now - held->used > idle_after && held->live.idle();
+  const bool idle = static_cast<double>(now - held->used) > 1e6 * config_.idle && held->live.idle();
   const bool moves = now - held->since > least_holding && !prefers_me(bandit.id());
   if (!held->store.lost() && !idle && !moves) return;
   const std::scoped_lock lock(mutex_);
@@ -147,6 +146,7 @@ void Fleet::release(FleetBandit& bandit, bool wanted) {
   const bool lost = held->store.lost();
   const bool erases = lost || erases_anything(held->live);
   while (held.use_count() > 1) std::this_thread::sleep_for(milliseconds(1));  // calls that are being handed over
+  wanted = wanted || held->called || !held->live.idle();                      // they come too late to be learned here
   held.reset();
   if (lost) return;
   const auto holder = wanted ? std::optional<std::int64_t>(0) : std::nullopt;
