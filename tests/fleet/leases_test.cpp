@@ -1,4 +1,5 @@
 // Who holds a bandit's lease, and what becomes of it.
+#include "experiment/expect_error.h"
 #include "fleet/servers.h"
 #include "pits/log/audit.h"
 
@@ -32,6 +33,85 @@ TEST_F(LeasesTest, ALateCallToAnIdleBanditIsLearned) {
   late.reset();
   EXPECT_TRUE(comes_true([&] { return check_log(*log()).decisions == 2; }));
   EXPECT_TRUE(comes_true([&] { return everything_is_published(*log()); }));
+}
+
+class DamagedLogTest : public WithServers {
+ protected:
+  // Bandits `bad` and `good` that nobody holds, and servers that know them; then the log of `bad` is damaged.
+  void SetUp() override {
+    WithServers::SetUp();
+    if (url.empty()) return;
+    {
+      FleetConfig hasty = config();
+      hasty.idle = 0.1;
+      Fleet maker(hasty);
+      for (const char* name : {"bad", "good"}) {
+        maker.create(name, shop_setup());
+        decide(*maker.open(name), "k");
+        ASSERT_TRUE(comes_true([&] { return maker.open(name)->holding() == nullptr; }));
+      }
+    }
+    learner = std::make_unique<Fleet>(config());
+    follower = std::make_unique<Fleet>(config(false));
+    for (Fleet* server : {learner.get(), follower.get()}) server->open("bad"), server->open("good");
+    change_last_byte("bad");
+  }
+  // A second time mends it.
+  void change_last_byte(const std::string& name) {
+    Postgres(url).run(
+        "UPDATE pits.event e SET bytes = set_byte(bytes, length(bytes) - 1, 255 - get_byte(bytes, length(bytes) - 1))"
+        " FROM pits.bandit b WHERE b.id = e.bandit AND b.name = convert_from($1, 'UTF8') AND e.first = 2",
+        name);
+  }
+  Rows row_of(const std::string& name) {
+    return Postgres(url).run(
+        "SELECT epoch, coalesce(holder, -1), id FROM pits.bandit WHERE name = convert_from($1, 'UTF8')", name);
+  }
+  std::unique_ptr<Fleet> learner, follower;
+};
+
+TEST_F(DamagedLogTest, IsReportedAndStopsNoOtherBandit) {
+  const auto bad = learner->open("bad");
+  std::atomic<int> answered = 0;
+  for (int i = 0; i < 400; ++i) {  // more than are read at once
+    follower->open("bad")->reward({{1, 1.0F}}, [&](const auto&, const std::exception_ptr&) { ++answered; });
+  }
+  ASSERT_TRUE(comes_true([&] { return !bad->status().store_problem.empty(); }));
+  expect_mentions(bad->status().store_problem, {"cannot be recovered"});
+  EXPECT_EQ(decide(*follower->open("good"), "next").key, "next");
+  EXPECT_EQ(learner->open("good")->status().problem, "");
+  // The lease is given back, and not taken all the time.
+  const std::int64_t epoch = row_of("bad").number(0, 0);
+  std::this_thread::sleep_for(milliseconds(1000));
+  EXPECT_LE(row_of("bad").number(0, 0), epoch + 2);
+  EXPECT_TRUE(comes_true([&] { return row_of("bad").number(0, 1) == 0; }));
+  change_last_byte("bad");
+  EXPECT_TRUE(comes_true([&] { return bad->holding() != nullptr && bad->status().problem.empty(); }));
+  EXPECT_EQ(decide(*follower->open("bad"), "again").key, "again");
+  follower.reset();
+  EXPECT_EQ(answered, 400);
+}
+
+// Of a newer pits, perhaps, or damaged: who waits is told, and the lease stays where it is.
+TEST_F(LeasesTest, ACallThatCannotBeReadIsAnsweredWithThat) {
+  Fleet one(config());
+  one.create("shop", shop_setup());
+  const auto here = one.open("shop");
+  decide(*here, "k");
+  Postgres database(url);
+  const auto epoch = [&] { return database.run("SELECT epoch FROM pits.bandit").number(0, 0); };
+  const std::int64_t before = epoch();
+  std::string newer = packed(std::vector<Call>(1));
+  newer[0] = 9;
+  database.run("INSERT INTO pits.inbox(sender, n, bandit, calls) VALUES(77, 1, $1, $2)", here->id(), newer);
+  const auto answers = [&] {
+    return database.run("SELECT answers FROM pits.inbox WHERE sender = 77 AND answers IS NOT NULL");
+  };
+  ASSERT_TRUE(comes_true([&] { return answers().size() == 1; }));
+  expect_mentions(unpacked<std::vector<CallAnswer>>(answers().text(0, 0)).at(0).failure, {"version 9", "version 1"});
+  expect_mentions(here->status().problem, {"version 9"});
+  EXPECT_EQ(decide(*here, "k2").key, "k2");
+  EXPECT_EQ(epoch(), before);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Fleet::Fleet(const FleetConfig& config) : config_(config), pool_(std::make_share
     keep_partitions(*database);
     id_ = database->run("SELECT nextval('pits.server_id_seq')").number(0, 0);
   }
-  link_ = std::make_shared<FleetLink>(config.url, id_);
+  link_ = std::make_shared<FleetLink>(config.url, id_, milliseconds(static_cast<std::int64_t>(1e3 * config.patience)));
   read_models(*pool_->take(), true);
   inbox_ = make_inbox();
   in_thread("pits watch", [this] { watch(); });
@@ -159,9 +159,9 @@ void Fleet::watch() {
       beat(*session);
       if (config_.learns) take_leases(*session);
       if (ticks++ % ids_every == 0) reserve_ids(needy());
-      link_->report("");
+      link_->report(LinkPart::session, "");
     } catch (const std::exception& e) {
-      link_->report(e.what());
+      link_->report(LinkPart::session, e.what());
     }
     std::vector<std::shared_ptr<FleetBandit>> held;
     {

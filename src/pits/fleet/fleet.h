@@ -41,6 +41,7 @@ struct FleetConfig {
   bool learns = true;         // takes leases
   double lease = 2.0;         // seconds after which a server that says nothing has lost its leases
   double model_age = 0.5;     // seconds after which a policy is followed by a newer one, where there is one
+  double patience = 10.0;     // seconds that callers wait for the answer of the server that learns
   double idle = 30.0;         // seconds without a call after which nobody needs to hold a lease
 };
 
@@ -77,7 +78,9 @@ class Fleet {
   bool prefers_me(BanditId bandit) const;
   void want(BanditId bandit);
   void work();
+  Numbers unready();
   void hold(BanditId bandit);
+  void recover(const std::shared_ptr<FleetBandit>& bandit, Epoch epoch);
   void release(FleetBandit& bandit, bool wanted);
   struct Inbox;
   static std::shared_ptr<Inbox> make_inbox();
@@ -113,6 +116,7 @@ class Fleet {
   std::deque<std::function<void()>> jobs_;
   std::deque<BanditId> job_ids_;
   std::set<BanditId> wanted_;        // of jobs_, and those that run
+  std::map<BanditId, Time> unfit_;   // whose logs could not be recovered here: until when nobody tries again
   std::map<BanditId, Time> unheld_;  // calls came for them: since when
   std::atomic<bool> rescan_{false};
   Bell calls_, models_;           // of those who read them
