@@ -92,6 +92,30 @@ TEST_F(DamagedLogTest, IsReportedAndStopsNoOtherBandit) {
   EXPECT_EQ(answered, 400);
 }
 
+// Its answer has to name the earlier decision, which can be read once the group is written.
+TEST_F(LeasesTest, TheSameKeyTwiceInAGroupIsNoBadInput) {
+  Fleet one(config());
+  one.create("shop", shop_setup());
+  const auto here = one.open("shop");
+  decide(*here, "k");
+  ASSERT_TRUE(comes_true([&] { return here->holding() != nullptr; }));
+  const std::vector<float> x{1.0F, -0.5F};
+  const auto call = [&](const std::string& key) {
+    return Call{.kind = CallKind::decided,
+                .decided = std::make_shared<const Decided>(here->decider().make(x, {}, {.key = key}, nullptr, false))};
+  };
+  const Call first = call("new"), second = call("new");
+  here->holding()->live.writer().call([&](Ledger& ledger) {
+    EXPECT_EQ(perform(ledger, here->decider(), first, true).refusal, "");
+    EXPECT_THROW(perform(ledger, here->decider(), second, true), NotYet);
+    return 0;
+  });
+  std::vector<std::future<Decided>> both;
+  for (int i = 0; i < 20; ++i) both.push_back(std::async(std::launch::async, [&] { return decide(*here, "same"); }));
+  const DecisionId id = both[0].get().id;
+  for (std::size_t i = 1; i < both.size(); ++i) EXPECT_EQ(both[i].get().id, id);
+}
+
 // Of a newer pits, perhaps, or damaged: who waits is told, and the lease stays where it is.
 TEST_F(LeasesTest, ACallThatCannotBeReadIsAnsweredWithThat) {
   Fleet one(config());

@@ -103,6 +103,8 @@ CallAnswer perform(Ledger& ledger, Decider& decider, const Call& call, bool pati
   if (patient && std::ranges::any_of(call.rewards, unknown)) throw NotYet();
   try {
     return carry_out(ledger, decider, call, patient);
+  } catch (const NotYet&) {
+    throw;
   } catch (const Error& e) {
     if (!is_refusal(e)) throw;
     return {.refusal = e.what()};

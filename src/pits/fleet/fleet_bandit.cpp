@@ -140,7 +140,12 @@ void FleetBandit::cancel(DecisionId id, Record record, Answered done) {
 // Those who ask share one thread, which must not wait for a database that does not answer.
 std::optional<DecisionId> FleetBandit::find(std::string_view key) const {
   if (const std::string problem = link_->problem(LinkPart::session); !problem.empty()) throw failed("{}", problem);
-  return store_.decision_of(key);
+  try {
+    return store_.decision_of(key);
+  } catch (const ConnectionError& e) {  // the watching thread may not know yet, and says when it is over
+    link_->report(LinkPart::session, e.what());
+    throw;
+  }
 }
 
 CallAnswer FleetBandit::call_and_wait(Call asked) {
