@@ -1,4 +1,6 @@
 // Who holds a bandit's lease, and what becomes of it.
+#include <future>
+
 #include "experiment/expect_error.h"
 #include "fleet/servers.h"
 #include "pits/log/audit.h"
@@ -33,6 +35,79 @@ TEST_F(LeasesTest, ALateCallToAnIdleBanditIsLearned) {
   late.reset();
   EXPECT_TRUE(comes_true([&] { return check_log(*log()).decisions == 2; }));
   EXPECT_TRUE(comes_true([&] { return everything_is_published(*log()); }));
+}
+
+// As long as a bandit is its own, a server that ends must not be taken for dead: what others begin to learn meanwhile
+// it could not end.
+TEST_F(LeasesTest, AServerThatEndsIsAliveUntilItHasHandedItsLeasesOn) {
+  constexpr int bandits = 12;
+  auto one = std::make_unique<Fleet>(config());
+  std::vector<std::shared_ptr<FleetBandit>> open;
+  for (int i = 0; i < bandits; ++i) {
+    const std::string name = fmt::format("b{}", i);
+    one->create(name, shop_setup());
+    open.push_back(one->open(name));
+    decide(*open.back(), "k");
+  }
+  for (const auto& bandit : open) ASSERT_TRUE(comes_true([&] { return bandit->holding() != nullptr; }));
+  Postgres look(url);
+  const std::int64_t id = look.run("SELECT id FROM pits.server").number(0, 0);
+  const auto count = [&](const char* sql) { return look.run(sql, id).number(0, 0); };
+  for (const auto& bandit : open) decide(*bandit, "last");
+  std::atomic<bool> ended = false;
+  std::thread end([&] {
+    open.clear();
+    one.reset();
+    ended = true;
+  });
+  while (!ended) {  // it never comes back to life: so the order of the questions does no harm
+    const bool alive = count(
+                           "SELECT count(*) FROM pg_locks l, pits.server s WHERE s.id = $1 AND s.expires > now()"
+                           " AND l.locktype = 'advisory' AND l.objid::bigint = s.id AND l.classid::bigint = 1885959283"
+                           " AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())") > 0;
+    const std::int64_t held = count("SELECT count(*) FROM pits.bandit WHERE holder = $1");
+    EXPECT_TRUE(alive || held == 0) << held << " bandits are held by a server that seems dead";
+    if (!alive && held > 0) break;
+  }
+  end.join();
+  const Rows behind =
+      look.run("SELECT count(*) FROM pits.bandit b JOIN pits.policy p ON p.bandit = b.id WHERE p.number = b.last");
+  EXPECT_EQ(behind.number(0, 0), bandits) << "what it wrote last was learned by it";
+  Fleet two(config());
+  const auto start = std::chrono::steady_clock::now();
+  decide(*two.open("b0"), "next");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+}
+
+class ClockOfAMachine : public Clock {
+ public:
+  explicit ClockOfAMachine(Microseconds ahead) : ahead_(ahead) {}
+  Microseconds utc() const override { return system_clock().utc() + ahead_; }
+  Microseconds steady() const override { return system_clock().steady(); }
+
+ private:
+  Microseconds ahead_;
+};
+
+// A window of 100 s; the lease moves four times between machines whose clocks differ by 60 s.
+TEST_F(LeasesTest, WindowsDoNotCloseEarlierWhereClocksDiffer) {
+  const ClockOfAMachine right(0), fast(60'000'000);
+  FleetConfig first = config(), second = config();
+  first.clock = &right;
+  second.clock = &fast;
+  std::optional<Decided> made;
+  {
+    Fleet one(first);
+    one.create("shop", shop_setup(RewardRule::sum, 100.0));
+    made = decide(*one.open("shop"), "k");
+  }
+  for (int move = 0; move < 4; ++move) {
+    Fleet server(move % 2 == 0 ? second : first);
+    decide(*server.open("shop"), fmt::format("k{}", move));
+  }
+  Fleet one(first);
+  EXPECT_EQ(reward(*one.open("shop"), {{made->id, 1.0F}}), std::vector{Answer::accepted});
+  EXPECT_EQ(check_log(*log()).settled, 0U);
 }
 
 class DamagedLogTest : public WithServers {

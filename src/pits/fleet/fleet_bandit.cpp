@@ -11,8 +11,8 @@ constexpr Microseconds lease_problem_for = 10'000'000;  // it is tried again soo
 
 }  // namespace
 
-Holding::Holding(std::unique_ptr<PostgresStore> to, const SharedServing& shared)
-    : store(*to), live(std::move(to), system_clock(), limits, shared), since(system_clock().steady()), used(since) {}
+Holding::Holding(std::unique_ptr<PostgresStore> to, const Clock& clock, const SharedServing& shared)
+    : store(*to), live(std::move(to), clock, limits, shared), since(system_clock().steady()), used(since) {}
 
 FleetBandit::FleetBandit(BanditId id, std::string name, std::shared_ptr<PostgresPool> pool,
                          std::shared_ptr<FleetLink> link)
@@ -82,8 +82,8 @@ void FleetBandit::count_unlogged() {
 void FleetBandit::record_gap() {
   const std::uint64_t decisions = gap_.exchange(0);
   if (decisions == 0) return;
-  call({.kind = CallKind::gap, .number = decisions},
-       [this, decisions](const CallAnswer*, const std::exception_ptr& error) { gap_ += error ? decisions : 0; });
+  // Nobody waits for it, however long it takes: what the outbox has taken is carried out once.
+  if (!link_->outbox.add(id_, {.kind = CallKind::gap, .number = decisions})) gap_ += decisions;
 }
 
 bool FleetBandit::write(Decided&& decided) {

@@ -9,7 +9,7 @@ namespace pits {
 
 // While this server holds the lease.
 struct Holding {
-  Holding(std::unique_ptr<PostgresStore> store, const SharedServing& shared);
+  Holding(std::unique_ptr<PostgresStore> store, const Clock& clock, const SharedServing& shared);
 
   PostgresStore& store;
   LiveBandit live;

@@ -102,7 +102,8 @@ std::vector<CallAnswer> FleetBandit::carry_out(Ledger& ledger, const Taken& take
   try {
     for (const Call& call : calls_of(taken.calls)) {
       answers.push_back(perform(ledger, *decider_, call, taken.patient));
-      row.answered = row.answered || call.waits;
+      // A gap that comes again would count again: its row stays a while, as those that somebody waits for.
+      row.answered = row.answered || call.waits || call.kind == CallKind::gap;
       if (answers.back().refusal.empty() && !call.config.empty()) row.config = call.config;
     }
   } catch (const NotYet&) {

@@ -158,7 +158,7 @@ void Fleet::hold(BanditId id) {
 
 void Fleet::recover(const std::shared_ptr<FleetBandit>& open, Epoch epoch) {
   open->set_holding(std::make_shared<Holding>(
-      std::make_unique<PostgresStore>(pool_, open->id(), epoch),
+      std::make_unique<PostgresStore>(pool_, open->id(), epoch), clock_,
       SharedServing{
           .decider = open->shared_decider(),
           .model_age = static_cast<Microseconds>(config_.model_age * 1e6),
