@@ -245,6 +245,30 @@ TEST_F(FaultsTest, AnOutboxSendsWhatWaitsInParts) {
   EXPECT_LT(largest.number(0, 0), 10 * bytes);
 }
 
+// Decisions that found no room are counted once, however long nobody answers.
+TEST_F(FaultsTest, AGapIsCountedOnce) {
+  FleetConfig hasty = config(false);
+  hasty.patience = 0.2;
+  Fleet two(hasty);
+  two.create("shop", shop_setup());
+  const auto there = two.open("shop");
+  Postgres lock(url);
+  lock.execute("SET idle_in_transaction_session_timeout = 0; BEGIN; LOCK TABLE pits.inbox IN EXCLUSIVE MODE");
+  const std::vector<float> x{1.0F, -0.5F};
+  std::uint64_t taken = 0, refused = 0;
+  while (refused < 5) {
+    there->write(there->decider().make(x, {}, {}, nullptr, false)) ? ++taken : ++refused;
+  }
+  EXPECT_EQ(there->status().unlogged, 5U);
+  lock.execute("COMMIT");
+  std::this_thread::sleep_for(milliseconds(1500));  // nobody learns
+  Fleet one(config());
+  ASSERT_TRUE(comes_true([&] { return check_log(*log()).unlogged > 0; }));
+  std::this_thread::sleep_for(milliseconds(500));
+  EXPECT_EQ(check_log(*log()).unlogged, 5U);
+  EXPECT_EQ(check_log(*log()).decisions, taken);
+}
+
 TEST(Outbox, HoldsABoundedNumberOfBytes) {
   Outbox outbox("postgresql://nobody@/none?host=/nowhere", 1);
   Decided large;

@@ -38,40 +38,94 @@ INSTANTIATE_TEST_SUITE_P(Postgres, AnyStore, testing::Values(StoreMaker([]() -> 
 
 using PostgresStoreTest = WithDatabase;
 
+// All rows of all tables, as text.
+std::string contents(Postgres& database) {
+  std::string all;
+  for (const char* table : {"bandit", "event", "page", "key", "snapshot", "policy", "inbox", "part", "boundary"}) {
+    const Rows rows = database.run(
+        fmt::format("SELECT coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '') FROM pits.{} t", table));
+    all += fmt::format("{}:\n{}\n", table, rows.text(0, 0));
+  }
+  return all;
+}
+
+// Each by a store that does not know yet that another server has the lease. The database alone can refuse it.
 TEST_F(PostgresStoreTest, RefusesEveryWriteOfAnEarlierEpoch) {
   const auto pool = std::make_shared<PostgresPool>(url);
   migrate(*pool->take());
   const BanditId bandit = new_bandit(*pool->take());
-  PostgresStore old(pool, bandit, 1);
-  old.commit({.first = 1, .group = group_of(1)});
-  pool->take()->execute("UPDATE pits.bandit SET epoch = 2");
-  PostgresStore now(pool, bandit, 2);
-  const std::vector<std::function<void()>> writes = {
-      [&] { old.commit({.first = 2, .group = group_of(2)}); },
-      [&] {
-        old.commit({.first = 2, .group = group_of(2), .keys = {{"k", 1}}});
+  const TakenCalls call{.sender = 7, .number = 1, .answers = "a"}, decision{.sender = 7, .number = 2, .answers = ""};
+  const std::vector<std::function<void(PostgresStore&)>> writes = {
+      [](auto& store) { store.commit({.first = 2, .group = group_of(2)}); },
+      [](auto& store) {
+        store.commit({.first = 2, .group = group_of(2), .keys = {{"k", 1}}});
       },
-      [&] {
-        old.commit({.pages = {{1, "p"}}});
+      [](auto& store) {
+        store.commit({.first = 2, .group = group_of(2), .pages = {{1, "p"}}, .recovery = "r"});
       },
-      [&] { old.keep({.number = 1, .engine = "e", .bytes = "b"}); },
-      [&] { old.drop_snapshot(1); },
-      [&] { old.rewrite(1, group_of(7), {}); }};
-  for (const auto& write : writes) {
-    PostgresStore stale(pool, bandit, 1);
-    expect_mentions(message_of(write, ErrorKind::failed), {"lease"});
-    EXPECT_TRUE(old.lost());
+      [](auto& store) {
+        store.commit({.pages = {{1, "p"}}});
+      },
+      [](auto& store) {
+        store.commit({.pages = {{1, "p"}}, .recovery = "r"});
+      },
+      [&](auto& store) {
+        store.commit({.first = 2, .group = group_of(2), .taken = {call, decision}});
+      },
+      [&](auto& store) {
+        store.commit({.first = 2, .taken = {call, decision}});
+      },
+      [](auto& store) { store.keep({.number = 1, .engine = "e", .bytes = "b"}); },
+      [](auto& store) { store.keep({.number = 9, .engine = "e", .base = true, .bytes = "b"}); },
+      [](auto& store) { store.drop_snapshot(1); },
+      [](auto& store) { store.publish({.number = 5, .engine = "e", .policy = "p", .books = "b"}); },
+      [](auto& store) { store.rewrite(1, group_of(7), {"old"}); },
+      [](auto& store) { store.drop_events(2, group_of(7), {"old"}); }};
+  {
+    PostgresStore first(pool, bandit, 1);
+    first.commit({.first = 1, .group = group_of(1), .keys = {{"old", 3}}});
+    first.keep({.number = 1, .engine = "of epoch 1", .bytes = "b"});
+    first.publish({.number = 1, .engine = "of epoch 1", .policy = "p", .books = "b"});
   }
-  EXPECT_EQ(now.last(), 1U);
-  EXPECT_EQ(value_at(now, 1), 1U);
-  EXPECT_TRUE(now.snapshots().empty());
-  EXPECT_EQ(now.page(1), "");
-  EXPECT_FALSE(now.decision_of("k"));
-  now.commit({.first = 2, .group = group_of(2)});
-  EXPECT_EQ(now.last(), 2U);
+  for (const int number : {1, 2}) {
+    pool->take()->run("INSERT INTO pits.inbox(sender, n, bandit, calls) VALUES(7, $1, $2, 'c')", std::int64_t{number},
+                      bandit);
+  }
+  pool->take()->execute("UPDATE pits.bandit SET epoch = 2");
+  const std::string before = contents(*pool->take());
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    PostgresStore stale(pool, bandit, 1);
+    expect_mentions(message_of([&] { writes[i](stale); }, ErrorKind::failed), {"lease", "another server's now"});
+    EXPECT_TRUE(stale.lost()) << i;
+    EXPECT_EQ(contents(*pool->take()), before) << i;
+  }
+  for (std::size_t i = 0; i < writes.size(); ++i) {  // each of them changes something where it may
+    const auto database = pool->take();
+    const std::string here = contents(*database);
+    database->execute("CREATE SCHEMA saved; CREATE TABLE saved.inbox AS SELECT * FROM pits.inbox");
+    PostgresStore now(pool, bandit, 2);
+    writes[i](now);
+    EXPECT_NE(contents(*database), here) << i;
+    database->execute(
+        "DELETE FROM pits.event WHERE first > 1; DELETE FROM pits.key WHERE key = 'k'; DELETE FROM pits.page;"
+        "DELETE FROM pits.inbox; INSERT INTO pits.inbox SELECT * FROM saved.inbox; DROP SCHEMA saved CASCADE;"
+        "UPDATE pits.bandit SET last = 1, recovery = NULL");
+  }
   const PostgresStore reader(pool, bandit);
-  EXPECT_EQ(reader.last(), 2U);
   EXPECT_THROW(const_cast<PostgresStore&>(reader).commit({.pages = {{1, "x"}}}), Error);
+}
+
+// What the first refusal has told a writer, it does not ask again.
+TEST_F(PostgresStoreTest, WhoHasLostTheLeaseWritesNothingMore) {
+  const auto pool = std::make_shared<PostgresPool>(url);
+  migrate(*pool->take());
+  const BanditId bandit = new_bandit(*pool->take());
+  PostgresStore old(pool, bandit, 1);
+  pool->take()->execute("UPDATE pits.bandit SET epoch = 2");
+  EXPECT_THROW(old.commit({.first = 1, .group = group_of(1)}), Error);
+  pool->take()->execute("UPDATE pits.bandit SET epoch = 1");
+  expect_mentions(message_of([&] { old.commit({.first = 1, .group = group_of(1)}); }, ErrorKind::failed), {"lease"});
+  EXPECT_EQ(old.last(), 0U);
 }
 
 // Two writers with the same epoch cannot both write event 2.

@@ -92,7 +92,7 @@ void Call::state(Archive& archive) {
 void CallAnswer::state(Archive& archive) {
   std::vector<std::uint8_t> codes;
   for (const Answer answer : answers) codes.push_back(static_cast<std::uint8_t>(answer));
-  archive(codes, number, refusal);
+  archive(codes, number, refusal, failure);
   event_state(archive, decided);
   answers.clear();
   for (const std::uint8_t code : codes) answers.push_back(static_cast<Answer>(code));

@@ -24,6 +24,7 @@ struct CallAnswer {
   std::shared_ptr<const Decided> decided{};  // the earlier decision with the same key, where there was one
   std::uint64_t number = 0;                  // first action that was added
   std::string refusal{};                     // why it is bad input; empty: it is not
+  std::string failure{};                     // why it was not carried out, though it may be right; empty: it was
 
   void state(Archive& archive);
 };
@@ -39,17 +40,43 @@ class NotYet : public Error {
 CallAnswer perform(Ledger& ledger, Decider& decider, const Call& call, bool patient);
 
 template <class T>
-std::string to_bytes(T value) {
-  Archive archive;
-  archive(value);
-  return archive.bytes();
-}
-template <class T>
 T from_bytes(std::string bytes) {
   Archive archive(std::move(bytes));
   T value;
   archive(value);
   archive.finish();
+  return value;
+}
+
+// Calls and answers in the database, behind the version of their lists of fields: servers of two versions may share
+// it for a while.
+constexpr std::uint32_t call_version = 1;
+
+template <class T>
+std::string packed(T value) {
+  Archive archive;
+  std::uint32_t version = call_version;
+  archive(version, value);
+  return archive.bytes();
+}
+// Throws an Error of kind failed: who has sent it is not to blame.
+template <class T>
+T unpacked(std::string bytes) {
+  std::uint32_t version = 0;
+  T value;
+  try {
+    Archive archive(std::move(bytes));
+    archive(version);
+    if (version == call_version) {
+      archive(value);
+      archive.finish();
+    }
+  } catch (const Error& e) {
+    throw failed("its bytes cannot be read: {}", e.what());
+  }
+  if (version != call_version) {
+    throw failed("its bytes have version {}; this pits reads version {}", version, call_version);
+  }
   return value;
 }
 

@@ -24,24 +24,27 @@ DecisionId first_id() {
 
 }  // namespace
 
-Fleet::Fleet(const FleetConfig& config) : config_(config), pool_(std::make_shared<PostgresPool>(config.url, 8)) {
+Fleet::Fleet(const FleetConfig& config)
+    : config_(config), clock_(*config.clock), pool_(std::make_shared<PostgresPool>(config.url, 8)) {
   {
     const auto database = pool_->take();
     migrate(*database);
     keep_partitions(*database);
+    clock_.read(*database);
     id_ = database->run("SELECT nextval('pits.server_id_seq')").number(0, 0);
   }
-  link_ = std::make_shared<FleetLink>(config.url, id_);
+  link_ = std::make_shared<FleetLink>(config.url, id_, milliseconds(static_cast<std::int64_t>(1e3 * config.patience)));
   read_models(*pool_->take(), true);
   inbox_ = make_inbox();
-  in_thread("pits watch", [this] { watch(); });
-  in_thread("pits listens", [this] { listen(); });
-  in_thread("pits models", [this] { follow_models(); });
-  if (config.learns) in_thread("pits inbox", [this] { poll_inbox(); });
-  for (int i = 0; i < workers; ++i) in_thread("pits leases", [this] { work(); });
+  watch_thread_ = in_thread("pits watch", [this] { watch(); });
+  threads_.push_back(in_thread("pits listens", [this] { listen(); }));
+  threads_.push_back(in_thread("pits models", [this] { follow_models(); }));
+  if (config.learns) threads_.push_back(in_thread("pits inbox", [this] { poll_inbox(); }));
+  for (int i = 0; i < workers; ++i) threads_.push_back(in_thread("pits leases", [this] { work(); }));
 }
 
-// Leases are handed on at once. Answers to the bandits' calls stop before the bandits end.
+// Leases are handed on at once, each when all of its bandit is written and learned; until then the session says that
+// this server is alive. Answers to the bandits' calls stop before the bandits end.
 Fleet::~Fleet() {
   {
     const std::scoped_lock lock(mutex_);
@@ -52,6 +55,10 @@ Fleet::~Fleet() {
   calls_.ring();
   models_.ring();
   for (std::thread& thread : threads_) thread.join();
+  try {  // nobody leaves a lease to it any more
+    pool_->take()->run("UPDATE pits.server SET learns = false WHERE id = $1", id_);
+  } catch (const std::exception&) {
+  }
   for (const auto& [id, bandit] : bandits_) {
     try {
       release(*bandit, true);
@@ -59,17 +66,28 @@ Fleet::~Fleet() {
     }
   }
   link_->outbox.stop();
+  {
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+  }
+  wake_.notify_all();
+  watch_thread_.join();
   try {
     pool_->take()->run("DELETE FROM pits.server WHERE id = $1", id_);
   } catch (const std::exception&) {  // whoever finds the session gone does it
   }
 }
 
-void Fleet::in_thread(const char* name, std::function<void()> run) {
-  threads_.emplace_back([name, run = std::move(run)] {
+std::thread Fleet::in_thread(const char* name, std::function<void()> run) {
+  return std::thread([name, run = std::move(run)] {
     pthread_setname_np(pthread_self(), name);
     run();
   });
+}
+
+bool Fleet::stopping() const {
+  const std::scoped_lock lock(mutex_);
+  return stopping_;
 }
 
 bool Fleet::nap(milliseconds length) {
@@ -121,7 +139,7 @@ bool Fleet::create(const std::string& name, const LiveSetup& setup) {
     epoch = mine.number(0, 1);
   }
   PostgresStore store(pool_, id, epoch);
-  LiveBandit::create(store, setup);
+  LiveBandit::create(store, setup, clock_);
   pool_->take()->execute("NOTIFY pits");
   const std::scoped_lock lock(mutex_);
   names_[name] = id;
@@ -147,8 +165,7 @@ std::string Fleet::secret(const std::string& name, const std::function<std::stri
 void Fleet::watch() {
   std::unique_ptr<Postgres> session;
   bool locked = false;
-  int ticks = 0;
-  do {
+  for (int ticks = 0;;) {
     try {
       if (!session || session->broken()) {
         session = std::make_unique<Postgres>(config_.url);
@@ -157,19 +174,26 @@ void Fleet::watch() {
       }
       if (!locked) locked = session->run("SELECT pg_try_advisory_lock($1)", session_locks + id_).truth(0, 0);
       beat(*session);
-      if (config_.learns) take_leases(*session);
-      if (ticks++ % ids_every == 0) reserve_ids(needy());
-      link_->report("");
+      if (config_.learns && !stopping()) take_leases(*session);
+      if (ticks++ % ids_every == 0) {
+        reserve_ids(needy());
+        clock_.read(*session);
+      }
+      link_->report(LinkPart::session, "");
     } catch (const std::exception& e) {
-      link_->report(e.what());
+      link_->report(LinkPart::session, e.what());
     }
     std::vector<std::shared_ptr<FleetBandit>> held;
     {
       const std::scoped_lock lock(mutex_);
       for (const auto& [id, bandit] : held_) held.push_back(bandit);
     }
-    for (const auto& bandit : held) look_after(*bandit);
-  } while (!nap(tick));
+    if (!stopping()) {
+      for (const auto& bandit : held) look_after(*bandit);
+    }
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, tick, [&] { return ended_; })) return;
+  }
 }
 
 void Fleet::beat(Postgres& session) {
@@ -194,7 +218,7 @@ void Fleet::beat(Postgres& session) {
     session.run(
         "INSERT INTO pits.server VALUES($1, convert_from($2, 'UTF8'), $3, now() + make_interval(secs => $4))"
         " ON CONFLICT (id) DO UPDATE SET expires = excluded.expires",
-        id_, config_.name, config_.learns, config_.lease);
+        id_, config_.name, config_.learns && !stopping(), config_.lease);
   }
   if (!dead.empty()) {
     session.run(

@@ -9,6 +9,7 @@
 
 #include <set>
 
+#include "pits/fleet/database_clock.h"
 #include "pits/fleet/fleet_bandit.h"
 
 namespace pits {
@@ -37,10 +38,13 @@ class Bell {
 
 struct FleetConfig {
   std::string url;
-  std::string name = "pits";  // of this server, for people
-  bool learns = true;         // takes leases
-  double lease = 2.0;         // seconds after which a server that says nothing has lost its leases
-  double model_age = 0.5;     // seconds after which a policy is followed by a newer one, where there is one
+  std::string name = "pits";             // of this server, for people
+  bool learns = true;                    // takes leases
+  double lease = 2.0;                    // seconds after which a server that says nothing has lost its leases
+  double model_age = 0.5;                // seconds after which a policy is followed by a newer one, where there is one
+  double patience = 10.0;                // seconds that callers wait for the answer of the server that learns
+  double idle = 30.0;                    // seconds without a call after which nobody needs to hold a lease
+  const Clock* clock = &system_clock();  // of this machine; logs have the database's time
 };
 
 class Fleet {
@@ -76,7 +80,9 @@ class Fleet {
   bool prefers_me(BanditId bandit) const;
   void want(BanditId bandit);
   void work();
+  Numbers unready();
   void hold(BanditId bandit);
+  void recover(const std::shared_ptr<FleetBandit>& bandit, Epoch epoch);
   void release(FleetBandit& bandit, bool wanted);
   struct Inbox;
   static std::shared_ptr<Inbox> make_inbox();
@@ -94,16 +100,19 @@ class Fleet {
   void wake_idle(Postgres& database);
   std::shared_ptr<FleetBandit> bandit(BanditId id) const;
   bool nap(std::chrono::milliseconds length);
-  void in_thread(const char* name, std::function<void()> run);
+  std::thread in_thread(const char* name, std::function<void()> run);
+  bool stopping() const;
 
   FleetConfig config_;
+  DatabaseClock clock_;
   std::shared_ptr<PostgresPool> pool_;
   ServerId id_ = 0;
   std::shared_ptr<FleetLink> link_;
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable wake_, to_workers_;
-  bool stopping_ = false;
+  bool stopping_ = false;  // leases are handed on
+  bool ended_ = false;     // all of them were
   std::map<std::string, BanditId, std::less<>> names_;
   std::map<BanditId, std::shared_ptr<FleetBandit>> bandits_;
   std::map<BanditId, std::shared_ptr<FleetBandit>> held_;  // of them: those whose leases this server has
@@ -112,12 +121,14 @@ class Fleet {
   std::deque<std::function<void()>> jobs_;
   std::deque<BanditId> job_ids_;
   std::set<BanditId> wanted_;        // of jobs_, and those that run
+  std::map<BanditId, Time> unfit_;   // whose logs could not be recovered here: until when nobody tries again
   std::map<BanditId, Time> unheld_;  // calls came for them: since when
   std::atomic<bool> rescan_{false};
-  Bell calls_, models_;  // of those who read them
+  Bell calls_, models_;           // of those who read them
   BanditId newest_ = 0;           // of the thread that follows the models
   std::shared_ptr<Inbox> inbox_;  // outlives the books that its rows are given to
   std::vector<std::thread> threads_;
+  std::thread watch_thread_;  // ends last: until then nobody takes this server for dead
 };
 
 }  // namespace pits

@@ -7,41 +7,12 @@ namespace {
 
 // Few events are read before a server that takes over goes on; more pages are written for it.
 const LedgerLimits limits{.recovery_events = 4096, .patience = std::chrono::seconds(2)};
-
-enum class Failure { input, not_yet, uncertain, certain };
-
-// Of an error: uncertain, where what was asked may have happened all the same.
-Failure failure_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const NotYet&) {
-    return Failure::not_yet;
-  } catch (const ConnectionError&) {
-    return Failure::uncertain;
-  } catch (const Error& e) {
-    return e.kind() == ErrorKind::input ? Failure::input : Failure::certain;
-  } catch (...) {
-    return Failure::uncertain;
-  }
-}
-
-// A call that fails half-way spoils its group: the whole group is given up, and with it the lease.
-template <class Apply>
-auto whole_or_nothing(PostgresStore& store, Apply&& apply) {
-  try {
-    return apply();
-  } catch (const NotYet&) {
-    throw;
-  } catch (...) {
-    store.give_up();
-    throw;
-  }
-}
+constexpr Microseconds lease_problem_for = 10'000'000;  // it is tried again sooner
 
 }  // namespace
 
-Holding::Holding(std::unique_ptr<PostgresStore> to, const SharedServing& shared)
-    : store(*to), live(std::move(to), system_clock(), limits, shared), since(system_clock().steady()), used(since) {}
+Holding::Holding(std::unique_ptr<PostgresStore> to, const Clock& clock, const SharedServing& shared)
+    : store(*to), live(std::move(to), clock, limits, shared), since(system_clock().steady()), used(since) {}
 
 FleetBandit::FleetBandit(BanditId id, std::string name, std::shared_ptr<PostgresPool> pool,
                          std::shared_ptr<FleetLink> link)
@@ -89,49 +60,18 @@ void FleetBandit::set_holding(std::shared_ptr<Holding> holding) {
   const std::scoped_lock lock(mutex_);
   holding_.swap(holding);
   if (config) config_ = *config;
+  if (config) lease_problem_.clear();
+}
+
+void FleetBandit::set_lease_problem(const std::string& problem) {
+  const std::scoped_lock lock(mutex_);
+  lease_problem_ = problem;
+  lease_problem_at_ = system_clock().steady();
 }
 
 void FleetBandit::set_config(const TextFields& config) {
   const std::scoped_lock lock(mutex_);
   config_ = config;
-}
-
-// Where the lease is here, directly. What has certainly not happened there goes the other way.
-void FleetBandit::call(Call call, CallDone done) {
-  if (call.kind == CallKind::config) {
-    done = [this, config = call.config, done = std::move(done)](const CallAnswer* answer,
-                                                                const std::exception_ptr& error) {
-      if (!error && answer->refusal.empty()) set_config(config);
-      done(answer, error);
-    };
-  }
-  const auto held = holding();
-  if (!held || held->store.lost()) return call_elsewhere(std::move(call), std::move(done));
-  held->called = true;
-  const auto shared = std::make_shared<const Call>(std::move(call));
-  const auto answer = std::make_shared<CallAnswer>();
-  held->live.writer().add({.apply =
-                               [this, shared, answer, store = &held->store](Ledger& ledger) {
-                                 *answer = whole_or_nothing(*store,
-                                                            [&] { return perform(ledger, *decider_, *shared, true); });
-                               },
-                           .finish =
-                               [this, shared, answer, done](Ledger&, const std::exception_ptr& error) {
-                                 if (!error) return done(answer.get(), nullptr);
-                                 const Failure failure = failure_of(error);
-                                 if (failure == Failure::not_yet || failure == Failure::certain) {
-                                   call_elsewhere(*shared, done);
-                                 } else {
-                                   done(nullptr, error);
-                                 }
-                               }});
-}
-
-void FleetBandit::call_elsewhere(Call call, CallDone done) {
-  if (const std::string problem = link_->problem(); !problem.empty()) {
-    return done(nullptr, std::make_exception_ptr(failed("{}", problem)));
-  }
-  link_->outbox.add(id_, std::move(call), std::move(done));
 }
 
 void FleetBandit::count_unlogged() {
@@ -142,8 +82,8 @@ void FleetBandit::count_unlogged() {
 void FleetBandit::record_gap() {
   const std::uint64_t decisions = gap_.exchange(0);
   if (decisions == 0) return;
-  call({.kind = CallKind::gap, .number = decisions},
-       [this, decisions](const CallAnswer*, const std::exception_ptr& error) { gap_ += error ? decisions : 0; });
+  // Nobody waits for it, however long it takes: what the outbox has taken is carried out once.
+  if (!link_->outbox.add(id_, {.kind = CallKind::gap, .number = decisions})) gap_ += decisions;
 }
 
 bool FleetBandit::write(Decided&& decided) {
@@ -197,6 +137,17 @@ void FleetBandit::cancel(DecisionId id, Record record, Answered done) {
        answered(std::move(done)));
 }
 
+// Those who ask share one thread, which must not wait for a database that does not answer.
+std::optional<DecisionId> FleetBandit::find(std::string_view key) const {
+  if (const std::string problem = link_->problem(LinkPart::session); !problem.empty()) throw failed("{}", problem);
+  try {
+    return store_.decision_of(key);
+  } catch (const ConnectionError& e) {  // the watching thread may not know yet, and says when it is over
+    link_->report(LinkPart::session, e.what());
+    throw;
+  }
+}
+
 CallAnswer FleetBandit::call_and_wait(Call asked) {
   const auto promise = std::make_shared<std::promise<CallAnswer>>();
   call(std::move(asked), [promise](const CallAnswer* answer, const std::exception_ptr& error) {
@@ -227,49 +178,20 @@ LiveStatus FleetBandit::status() const {
   status.held = false;
   if (const auto held = holding(); held && !held->store.lost()) status = held->live.status();
   if (!status.held) status.model_age = model_age();
-  const std::string problem = link_->problem();
+  const std::string problem = status.held ? link_->problem(LinkPart::session) : link_->problem_of_calls();
   const std::scoped_lock lock(mutex_);
   status.committed = std::max(status.committed, last_);
-  status.learned = std::max(status.learned, decider_->model());
+  status.learned = std::max({status.learned, decider_->model(), EventNumber{1}});
   status.made = decider_->made();
   status.queued += link_->outbox.queued();
   status.unlogged += unlogged_;
   status.durable.rewards = rewards_;
   if (!status.held && !unread_policy_.empty()) status.problem = unread_policy_;
+  if (status.problem.empty()) status.problem = bad_row_;
+  const bool recent = system_clock().steady() - lease_problem_at_ < lease_problem_for;
+  if (!status.held && recent && !lease_problem_.empty()) status.store_problem = status.problem = lease_problem_;
   if (!problem.empty()) status.store_problem = status.problem = problem;
   return status;
-}
-
-bool FleetBandit::take(const Taken& taken, Microseconds since, std::function<void(Fate)> finished) {
-  const auto held = holding();
-  if (!held || held->store.lost() || held->since > since) return false;
-  held->called = true;
-  const auto waits = std::make_shared<bool>(false);    // somebody, for an answer
-  const auto config = std::make_shared<TextFields>();  // that was changed to; empty: it was not
-  held->live.writer().add(
-      {.apply =
-           [this, taken, waits, config, store = &held->store](Ledger& ledger) {
-             whole_or_nothing(*store, [&] {
-               std::vector<CallAnswer> answers;
-               for (const Call& call : from_bytes<std::vector<Call>>(taken.calls)) {
-                 answers.push_back(perform(ledger, *decider_, call, taken.patient));
-                 *waits = *waits || call.waits;
-                 if (answers.back().refusal.empty() && !call.config.empty()) *config = call.config;
-               }
-               ledger.took({.sender = taken.sender,
-                            .number = taken.number,
-                            .answers = *waits ? to_bytes(std::move(answers)) : std::string()});
-               return 0;
-             });
-           },
-       .finish =
-           [this, waits, config, finished = std::move(finished)](Ledger&, const std::exception_ptr& error) {
-             if (!error && !config->empty()) set_config(*config);
-             const bool not_yet = error && failure_of(error) == Failure::not_yet;
-             const Fate done = *waits ? Fate::answered : Fate::done;
-             finished(!error ? done : not_yet ? Fate::not_yet : Fate::failed);
-           }});
-  return true;
 }
 
 }  // namespace pits

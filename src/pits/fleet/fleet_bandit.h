@@ -2,35 +2,14 @@
 // books directly where this server holds the bandit's lease, and through the database where another one does.
 #pragma once
 
-#include "pits/fleet/outbox.h"
+#include "pits/fleet/fleet_link.h"
 #include "pits/log/live_bandit.h"
 
 namespace pits {
 
-// What a server's bandits share.
-class FleetLink {
- public:
-  FleetLink(const std::string& url, ServerId sender) : outbox(url, sender) {}
-
-  Outbox outbox;
-  // Why the database cannot be used; empty: it can.
-  std::string problem() const {
-    const std::scoped_lock lock(mutex_);
-    return problem_;
-  }
-  void report(const std::string& problem) {
-    const std::scoped_lock lock(mutex_);
-    problem_ = problem;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string problem_;
-};
-
 // While this server holds the lease.
 struct Holding {
-  Holding(std::unique_ptr<PostgresStore> store, const SharedServing& shared);
+  Holding(std::unique_ptr<PostgresStore> store, const Clock& clock, const SharedServing& shared);
 
   PostgresStore& store;
   LiveBandit live;
@@ -54,7 +33,7 @@ class FleetBandit : public LiveCalls {
   void reward(std::vector<Reward> rewards, Answered done) override;
   void activate(DecisionId id, Record record, Answered done) override;
   void cancel(DecisionId id, Record record, Answered done) override;
-  std::optional<DecisionId> find(std::string_view key) const override { return store_.decision_of(key); }
+  std::optional<DecisionId> find(std::string_view key) const override;
   Action add_actions(const std::vector<std::string>& names) override;
   void retire(Action action) override;
   void change_config(const LiveConfig& config) override;
@@ -74,6 +53,7 @@ class FleetBandit : public LiveCalls {
   bool take(const Taken& taken, Microseconds since, std::function<void(Fate)> finished);
   std::shared_ptr<Holding> holding() const;
   void set_holding(std::shared_ptr<Holding> holding);
+  void set_lease_problem(const std::string& problem);
   // A decision that nobody waits for, through the database.
   bool write_elsewhere(Decided decided);
   // What the database has: events and the newest policy.
@@ -85,6 +65,12 @@ class FleetBandit : public LiveCalls {
  private:
   void call(Call call, CallDone done);
   void call_elsewhere(Call call, CallDone done);
+  struct Row {              // what becomes of one
+    bool answered = false;  // somebody waits for it
+    TextFields config{};    // that was changed to; empty: it was not
+  };
+  std::vector<CallAnswer> answers_to(Ledger& ledger, const Taken& taken, Row& row);
+  std::vector<CallAnswer> carry_out(Ledger& ledger, const Taken& taken, Row& row);
   CallAnswer call_and_wait(Call call);
   static CallDone answered(Answered done);
   DecisionId next_id();
@@ -111,6 +97,10 @@ class FleetBandit : public LiveCalls {
   std::shared_ptr<Holding> holding_;
   TextFields config_;          // as the log has them, where this server holds the lease; else those of the policy
   std::string unread_policy_;  // why the newest one cannot be read; empty: it can
+  std::string lease_problem_;  // why its log could not be recovered here
+  Microseconds lease_problem_at_ = 0;  // steady: where another server can, this one does not try again
+  std::string bad_row_;                // why a call of another server was not carried out, the last one
+  std::map<std::pair<ServerId, std::int64_t>, std::string> bad_rows_;  // that have failed once
   EventNumber last_ = 0, model_ = 0;
   Microseconds behind_since_ = 0;  // steady; 0: the policy is the newest
 };

@@ -51,7 +51,9 @@ void Fleet::poll_inbox() {
       const bool later = try_again();
       const bool more = read_inbox(*database);
       pause = more ? milliseconds(0) : later ? soon : inbox_every;
-    } catch (const std::exception&) {  // the watching thread reports it
+      link_->report(LinkPart::inbox, "");
+    } catch (const std::exception& e) {
+      link_->report(LinkPart::inbox, e.what());
       pause = retry;
     }
     calls_.wait(pause);
@@ -152,8 +154,8 @@ bool Fleet::read_inbox(Postgres& database) {
       "n)"
       " JOIN LATERAL (SELECT i.*, b.holder FROM pits.inbox i JOIN pits.bandit b ON b.id = i.bandit"
       "   WHERE i.sender = f.sender AND i.n >= f.n AND i.answers IS NULL AND (b.holder = $3 OR b.holder IS NULL)"
-      "   ORDER BY i.n LIMIT $4) i ON true ORDER BY i.sender, i.n",
-      senders, from, id_, most_rows);
+      "   AND i.bandit <> ALL($5) ORDER BY i.n LIMIT $4) i ON true ORDER BY i.sender, i.n",
+      senders, from, id_, most_rows, unready());
   std::map<ServerId, std::int64_t> blocked;
   for (int i = 0; i < rows.size(); ++i) {
     const Inbox::Key key{rows.number(i, 0), rows.number(i, 1)};
@@ -196,7 +198,7 @@ void Fleet::listen() {
         if (word.empty()) models_.ring();
       }
       pause = milliseconds(0);
-    } catch (const std::exception&) {
+    } catch (const std::exception&) {  // nothing is lost: others look without a word
       pause = retry;
     }
   }
@@ -225,8 +227,10 @@ void Fleet::follow_models() {
       }
       // Reading takes at most a tenth of the time, however many bandits there are.
       pause = milliseconds(10 * (system_clock().steady() - start) / 1000);
+      link_->report(LinkPart::models, "");
       models_.wait(models_every);
-    } catch (const std::exception&) {
+    } catch (const std::exception& e) {
+      link_->report(LinkPart::models, e.what());
       pause = retry;
     }
   }

@@ -7,7 +7,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds others_first{150};          // that a lease without a holder is left to the server it suits best
-constexpr Microseconds idle_after = 30'000'000;    // without a call
+constexpr milliseconds try_again_after{2000};      // where a log could not be recovered
 constexpr Microseconds least_holding = 2'000'000;  // before a lease is handed on
 
 std::uint64_t mixed(std::uint64_t x) {  // splitmix64
@@ -63,7 +63,7 @@ void Fleet::look_after(FleetBandit& bandit) {
   if (!held) return;
   const Microseconds now = system_clock().steady();
   if (held->called.exchange(false)) held->used = now;
-  const bool idle = now - held->used > idle_after && held->live.idle();
+  const bool idle = static_cast<double>(now - held->used) > 1e6 * config_.idle && held->live.idle();
   const bool moves = now - held->since > least_holding && !prefers_me(bandit.id());
   if (!held->store.lost() && !idle && !moves) return;
   const std::scoped_lock lock(mutex_);
@@ -77,6 +77,8 @@ void Fleet::look_after(FleetBandit& bandit) {
 
 void Fleet::want(BanditId bandit) {
   const std::scoped_lock lock(mutex_);
+  const auto bad = unfit_.find(bandit);
+  if (bad != unfit_.end() && std::chrono::steady_clock::now() < bad->second) return;
   if (!wanted_.insert(bandit).second) return;
   jobs_.emplace_back([this, bandit] { hold(bandit); });
   job_ids_.push_back(bandit);
@@ -98,11 +100,29 @@ void Fleet::work() {
     }
     try {
       job();
-    } catch (const std::exception&) {  // the next tick tries again
+    } catch (const ConnectionError&) {  // the next tick tries again
+    } catch (const std::exception&) {
+      const std::scoped_lock lock(mutex_);
+      unfit_[id] = std::chrono::steady_clock::now() + try_again_after;
     }
-    const std::scoped_lock lock(mutex_);
-    wanted_.erase(id);
+    {
+      const std::scoped_lock lock(mutex_);
+      wanted_.erase(id);
+    }
+    rescan_ = true;  // its calls were left alone meanwhile
+    calls_.ring();
   }
+}
+
+// Those whose calls cannot be carried out here now: they are being taken or handed on, or their logs could not be
+// recovered a moment ago.
+Numbers Fleet::unready() {
+  const auto now = std::chrono::steady_clock::now();
+  const std::scoped_lock lock(mutex_);
+  Numbers all(wanted_.begin(), wanted_.end());
+  std::erase_if(unfit_, [&](const auto& one) { return now >= one.second; });
+  for (const auto& [id, until] : unfit_) all.push_back(id);
+  return all;
 }
 
 void Fleet::hold(BanditId id) {
@@ -121,18 +141,30 @@ void Fleet::hold(BanditId id) {
       " RETURNING epoch, set_config('synchronous_commit', 'off', true)",
       id, id_);
   if (mine.size() == 0) return;
+  try {
+    recover(open, mine.number(0, 0));
+  } catch (const ConnectionError&) {
+    throw;
+  } catch (const std::exception& e) {
+    // Another server can, perhaps. Where it has the lease already, nothing is wrong.
+    const Rows mine_still = pool_->take()->run(
+        "UPDATE pits.bandit SET holder = 0 WHERE id = $1 AND holder = $2 AND epoch = $3 RETURNING id", id, id_,
+        mine.number(0, 0));
+    if (mine_still.size() == 0) return;
+    open->set_lease_problem(fmt::format("its log cannot be recovered: {}", e.what()));
+    throw;
+  }
+}
+
+void Fleet::recover(const std::shared_ptr<FleetBandit>& open, Epoch epoch) {
   open->set_holding(std::make_shared<Holding>(
-      std::make_unique<PostgresStore>(pool_, id, mine.number(0, 0)),
+      std::make_unique<PostgresStore>(pool_, open->id(), epoch), clock_,
       SharedServing{
           .decider = open->shared_decider(),
           .model_age = static_cast<Microseconds>(config_.model_age * 1e6),
           .elsewhere = [bandit = open.get()](Decided decided) { bandit->write_elsewhere(std::move(decided)); }}));
-  {
-    const std::scoped_lock lock(mutex_);
-    held_[id] = open;
-  }
-  rescan_ = true;
-  calls_.ring();
+  const std::scoped_lock lock(mutex_);
+  held_[open->id()] = open;
 }
 
 // `wanted`: somebody has to go on with it; else whoever gets the next call.
@@ -147,6 +179,7 @@ void Fleet::release(FleetBandit& bandit, bool wanted) {
   const bool lost = held->store.lost();
   const bool erases = lost || erases_anything(held->live);
   while (held.use_count() > 1) std::this_thread::sleep_for(milliseconds(1));  // calls that are being handed over
+  wanted = wanted || held->called || !held->live.idle();                      // they come too late to be learned here
   held.reset();
   if (lost) return;
   const auto holder = wanted ? std::optional<std::int64_t>(0) : std::nullopt;

@@ -39,9 +39,9 @@ void FleetBandit::heard(EventNumber last, EventNumber model) {
   record_gap();
 }
 
-// How far the policy that decides now is behind the log.
+// How far the policy that decides now is behind the log. The first event is known to every server.
 void FleetBandit::follow(EventNumber last) {
-  const EventNumber known = decider_->model();
+  const EventNumber known = std::max(decider_->model(), EventNumber{1});
   const std::scoped_lock lock(mutex_);
   const bool newer = known > model_;
   model_ = std::max(known, model_);

@@ -6,7 +6,7 @@ namespace pits {
 namespace {
 
 BanditId existing(Postgres& database, const std::string& bandit) {
-  migrate(database);
+  check_tables(database);
   const auto id = find_bandit(database, bandit);
   if (!id) throw bad_input("there is no bandit '{}' in the database", bandit);
   return *id;

@@ -7,15 +7,14 @@
 namespace pits {
 namespace {
 
-constexpr std::size_t most_queued = 100'000;                   // decisions that nobody waits for
-constexpr std::size_t most_queued_bytes = 256 << 20;           // of them
-constexpr std::size_t most_calls = 500;                        // in a row
-constexpr std::size_t most_rows = 500;                         // in one insert
-constexpr std::size_t most_bytes = 4 << 20;                    // in a row or an insert of more than one call or row
-constexpr std::chrono::milliseconds look_every{5}, retry{50};  // for answers of which no word came
-constexpr std::chrono::seconds patience{10};                   // of those who wait
-constexpr std::chrono::seconds kept{60};                       // rows that were answered
-constexpr std::chrono::seconds durable_after{1};               // by the database, though nobody waits for it
+constexpr std::size_t most_queued = 100'000;          // decisions that nobody waits for
+constexpr std::size_t most_queued_bytes = 256 << 20;  // of them
+constexpr std::size_t most_calls = 500;               // in a row
+constexpr std::size_t most_rows = 500;                // in one insert
+constexpr std::size_t most_bytes = 4 << 20;           // in a row or an insert of more than one call or row
+constexpr std::chrono::milliseconds retry{50};
+constexpr std::chrono::seconds kept{60};          // rows that were answered
+constexpr std::chrono::seconds durable_after{1};  // by the database, though nobody waits for it
 
 using Steady = std::chrono::steady_clock;
 
@@ -30,7 +29,8 @@ std::exception_ptr ended() { return std::make_exception_ptr(failed("the service 
 
 }  // namespace
 
-Outbox::Outbox(std::string url, ServerId sender) : url_(std::move(url)), sender_(sender) {
+Outbox::Outbox(std::string url, ServerId sender, std::chrono::milliseconds patience, Report report)
+    : url_(std::move(url)), sender_(sender), patience_(patience), report_(std::move(report)) {
   sender_thread_ = std::thread([this] { send(); });
   receiver_thread_ = std::thread([this] { receive(); });
 }
@@ -133,7 +133,7 @@ void Outbox::expire(std::deque<Row>& rows, const std::string& reason) {
   const auto now = Steady::now();
   const auto error = std::make_exception_ptr(failed("{}", reason));
   std::erase_if(rows, [&](const Row& row) {
-    if (!row.done || now - row.since < patience) return false;
+    if (!row.done || now - row.since < patience_) return false;
     bool told = false;
     {
       const std::scoped_lock lock(mutex_);
@@ -153,18 +153,23 @@ void Outbox::send() {
   pthread_setname_np(pthread_self(), "pits outbox");
   std::unique_ptr<Postgres> database;
   std::deque<Row> rows;
-  for (bool stopping = false;;) {
+  for (bool stopping = false, failing = false;;) {
     if (rows.empty()) rows = next_rows(stopping);
     if (rows.empty() && stopping) return;
-    if (rows.empty()) continue;
+    if (rows.empty() && !failing) continue;
     try {
       if (!database || database->broken()) {
         database = std::make_unique<Postgres>(url_);
         database->execute("SET synchronous_commit = off");
       }
+      if (rows.empty()) try_to_write(*database);
       while (!rows.empty()) written(rows, insert(*database, rows));
       clean(*database);
+      failing = false;
+      report_(LinkPart::calls, "");
     } catch (const std::exception& e) {
+      failing = true;
+      report_(LinkPart::calls, e.what());
       take_back(rows);
       expire(rows, e.what());
       if (nap(retry)) {
@@ -173,6 +178,12 @@ void Outbox::send() {
       }
     }
   }
+}
+
+// After a failure no calls may come until it is over, and nobody else would find out.
+void Outbox::try_to_write(Postgres& database) {
+  database.run("INSERT INTO pits.inbox(sender, n, bandit, calls) VALUES($1, 0, 0, '') ON CONFLICT DO NOTHING", sender_);
+  database.run("DELETE FROM pits.inbox WHERE sender = $1 AND n = 0", sender_);
 }
 
 // A row that was inserted before its connection was lost is there already. Who holds the leases is told, where somebody
@@ -184,7 +195,7 @@ std::size_t Outbox::insert(Postgres& database, std::deque<Row>& rows) {
   for (Row& row : rows) {
     if (row.bytes.empty()) {
       row.unwaited = row.done ? 0 : row.calls.size();
-      row.bytes = to_bytes(std::exchange(row.calls, {}));
+      row.bytes = packed(std::exchange(row.calls, {}));
     }
     if ((size += row.bytes.size()) > most_bytes && !bytes.empty()) break;
     numbers.push_back(row.number);
@@ -212,51 +223,6 @@ std::size_t Outbox::insert(Postgres& database, std::deque<Row>& rows) {
   return bytes.size();
 }
 
-void Outbox::look() {
-  {
-    const std::scoped_lock lock(mutex_);
-    answers_ = true;
-  }
-  to_receiver_.notify_one();
-}
-
-void Outbox::receive() {
-  pthread_setname_np(pthread_self(), "pits answers");
-  std::unique_ptr<Postgres> database;
-  for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      to_receiver_.wait(lock, [&] { return stopping_ || !sent_.empty(); });
-      to_receiver_.wait_for(lock, look_every, [&] { return stopping_ || answers_; });
-      if (stopping_) return;
-      answers_ = false;
-    }
-    std::string problem = "the answer of the server that learns this bandit has not come";
-    try {
-      if (!database || database->broken()) database = std::make_unique<Postgres>(url_);
-      fetch(*database);
-    } catch (const std::exception& e) {
-      problem = e.what();
-      std::this_thread::sleep_for(retry);
-    }
-    tell_late(problem);
-  }
-}
-
-void Outbox::tell_late(const std::string& reason) {
-  std::vector<CallDone> late;
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto now = Steady::now();
-    std::erase_if(sent_, [&](auto& entry) {
-      if (now - entry.second.since < patience) return false;
-      late.push_back(std::move(entry.second.done));
-      return true;
-    });
-  }
-  for (const CallDone& done : late) done(nullptr, std::make_exception_ptr(failed("{}", reason)));
-}
-
 void Outbox::clean(Postgres& database) {
   const auto now = Steady::now();
   if (!marks_.empty() && now - marks_.back().first < kept / 10) return;
@@ -265,32 +231,6 @@ void Outbox::clean(Postgres& database) {
   database.run("DELETE FROM pits.inbox WHERE sender = $1 AND n <= $2 AND answers IS NOT NULL", sender_,
                marks_.front().second);
   marks_.pop_front();
-}
-
-void Outbox::fetch(Postgres& database) {
-  Numbers numbers;
-  {
-    const std::scoped_lock lock(mutex_);
-    for (const auto& [number, row] : sent_) numbers.push_back(number);
-  }
-  const Rows found = database.run(
-      "SELECT n, answers FROM pits.inbox WHERE sender = $1 AND n = ANY($2) AND answers IS NOT NULL", sender_, numbers);
-  for (int i = 0; i < found.size(); ++i) {
-    CallDone done;
-    {
-      const std::scoped_lock lock(mutex_);
-      const auto row = sent_.find(found.number(i, 0));
-      if (row == sent_.end()) continue;
-      done = std::move(row->second.done);
-      sent_.erase(row);
-    }
-    try {
-      const auto answers = from_bytes<std::vector<CallAnswer>>(found.text(i, 1));
-      done(&answers.at(0), nullptr);
-    } catch (const std::exception&) {
-      done(nullptr, std::current_exception());
-    }
-  }
 }
 
 }  // namespace pits

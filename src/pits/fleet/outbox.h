@@ -18,9 +18,18 @@ using ServerId = std::int64_t;
 // Called once: with the answer, or with the error. Must neither wait nor throw.
 using CallDone = std::function<void(const CallAnswer*, const std::exception_ptr&)>;
 
+// Of what a server does with the database, each on a thread and a connection of its own.
+enum class LinkPart { session, calls, answers, inbox, models };
+template <>
+inline constexpr auto enum_names<LinkPart> = std::array{"session", "calls", "answers", "inbox", "models"};
+
 class Outbox {
  public:
-  Outbox(std::string url, ServerId sender);
+  // report(part, problem) is told what happens: empty where all is well. Must neither wait nor throw.
+  using Report = std::function<void(LinkPart, const std::string&)>;
+  Outbox(
+      std::string url, ServerId sender, std::chrono::milliseconds patience = std::chrono::seconds(10),
+      Report report = [](LinkPart, const std::string&) {});
   ~Outbox() { stop(); }
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
@@ -61,10 +70,13 @@ class Outbox {
   void expire(std::deque<Row>& rows, const std::string& reason);
   void tell_late(const std::string& reason);
   void clean(Postgres& database);
+  void try_to_write(Postgres& database);
   bool nap(std::chrono::milliseconds length);
 
   std::string url_;
   ServerId sender_;
+  std::chrono::milliseconds patience_;  // of those who wait
+  Report report_;
   std::int64_t last_number_ = 0;                     // of the sending thread
   std::deque<std::pair<Time, std::int64_t>> marks_;  // of the sending thread: last_number_ at some times
   std::deque<Row> recent_;                           // of the sending thread: nobody waits for them

@@ -1,7 +1,6 @@
 #include "pits/fleet/postgres_store.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace pits {
 namespace {
@@ -124,9 +123,11 @@ void PostgresStore::commit(const Commit& commit) {
 
 template <class... Values>
 Rows PostgresStore::read(std::string_view sql, const Values&... values) const {
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   try {
     return pool_->take()->run(sql, bandit_, values...);
   } catch (const ConnectionError&) {  // of before a restart of the database, perhaps
+    if (std::chrono::steady_clock::now() > soon) throw;
     return pool_->take()->run(sql, bandit_, values...);
   }
 }

@@ -124,6 +124,19 @@ void migrate(Postgres& database, std::span<const char* const> steps) {
   });
 }
 
+void check_tables(Postgres& database) {
+  if (database.run("SELECT to_regclass('pits.version') IS NULL").truth(0, 0)) {
+    throw bad_input("the database has no tables of pits: `pits serve --store URL` makes them");
+  }
+  const auto version = database.run("SELECT coalesce(max(version), 0) FROM pits.version").natural(0, 0);
+  if (version == steps.size()) return;
+  const bool newer = version > steps.size();
+  throw bad_input(
+      "the tables have version {}, made by {} pits; this one reads version {}: use the pits of the servers{}", version,
+      newer ? "a newer" : "an older", steps.size(),
+      newer ? "" : ", or start servers of this one, which bring the tables forward");
+}
+
 // Each change in a transaction of its own, whose locks are held for a moment. One that cannot get them, because a
 // backup reads the tables, is tried another time.
 void keep_partitions(Postgres& database, const PartitionAges& ages) {

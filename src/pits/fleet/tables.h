@@ -15,6 +15,10 @@ std::span<const char* const> table_steps();
 // Brings the tables to the last step, in one transaction; many servers may do it at once. Throws where they are newer.
 void migrate(Postgres& database, std::span<const char* const> steps = table_steps());
 
+// For who reads, and for tools: throws unless the tables are those of this pits, and changes nothing. A tool of a newer
+// pits must not change the tables under the servers, and who may only read cannot.
+void check_tables(Postgres& database);
+
 // Events are partitioned by time: groups go to the newest partition of pits.part, and a new one is made when it is that
 // old. A closed partition is dropped once no bandit needs an event of it (pits.bandit.oldest). Partition 0 has the
 // first group of every bandit and stays. For any server, now and then; nobody waits longer for it than a fifth of a
