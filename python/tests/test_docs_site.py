@@ -1,4 +1,6 @@
 """docs/tutorial.md is true, and the reference pages of the site have what there is."""
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import re
@@ -33,6 +35,16 @@ def test_the_tutorial_prints_what_it_says():
         pytest.skip(f"the first step needs data: {data.stderr}")
     done = subprocess.run([sys.executable, SOURCE / "scripts/tutorial", "--program", PROGRAM], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_where_numbers_vary_a_difference_keeps_its_sign():
+    loader = importlib.machinery.SourceFileLoader("tutorial", str(SOURCE / "scripts" / "tutorial"))
+    tutorial = importlib.util.module_from_spec(importlib.util.spec_from_loader("tutorial", loader))
+    loader.exec_module(tutorial)
+    line = "uniform   0.3328  [0.2529, 0.4621]    -0.1828  [-0.2547, -0.0866]        369"
+    assert tutorial.words(line) == tutorial.words("uniform   0.31  [0.2, 0.4]   -0.2  [-0.27, 0.01]   37")
+    assert tutorial.words(line) != tutorial.words(line.replace("-0.1828", "+0.1828"))
+    assert tutorial.words(line) != tutorial.words(line.replace("uniform", "logged"))
 
 
 # Warnings are errors: a docstring that is no text, a link to a page that the site does not have.
