@@ -47,6 +47,13 @@ def test_where_numbers_vary_a_difference_keeps_its_sign():
     assert tutorial.words(line) != tutorial.words(line.replace("uniform", "logged"))
 
 
+def test_the_picture_of_the_report_has_the_numbers_of_the_tutorial():
+    said = re.search(r"lowest mean normalised regret, ([\d.]+) ± ([\d.]+);", (SOURCE / "docs/gallery.md").read_text(encoding="utf-8"))
+    row = re.search(r"^pi-ts:fast +([\d.]+) ± ([\d.]+)", (SOURCE / "docs/tutorial.md").read_text(encoding="utf-8"), re.MULTILINE)
+    wrong = "docs/pictures/report.png is of an older run: make it again, and its text in docs/gallery.md"
+    assert [f"{float(number):.1f}" for number in row.groups()] == list(said.groups()), wrong
+
+
 # Warnings are errors: a docstring that is no text, a link to a page that the site does not have.
 @needs_program
 def test_the_site_is_built_without_a_warning(tmp_path):
