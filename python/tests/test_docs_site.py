@@ -4,6 +4,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -55,23 +56,40 @@ def test_the_picture_of_the_report_has_the_numbers_of_the_tutorial():
 
 
 # Warnings are errors: a docstring that is no text, a link to a page that the site does not have.
-@needs_program
-def test_the_site_is_built_without_a_warning(tmp_path):
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    if not PROGRAM:
+        pytest.skip("PITS_PROGRAM does not name the program")
+    folder = tmp_path_factory.mktemp("site")
     pytest.importorskip("sphinx", reason="needs Debian's python3-sphinx")
     pytest.importorskip("myst_parser", reason="needs Debian's python3-myst-parser")
     pytest.importorskip("furo", reason="needs Debian's furo")
     run = lambda *words: subprocess.run([sys.executable, *words], capture_output=True, text=True,
                                         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
-    steps = [(SOURCE / "docs/site/sources.py", tmp_path / "source", PROGRAM),
-             ("-m", "sphinx", "-q", "-W", "--keep-going", "-c", SOURCE / "docs/site", "-d", tmp_path / "trees", tmp_path / "source",
-              tmp_path / "html"),
-             (SOURCE / "tests/links_test.py", tmp_path / "html")]
+    steps = [(SOURCE / "docs/site/sources.py", folder / "source", PROGRAM),
+             ("-m", "sphinx", "-q", "-W", "--keep-going", "-c", SOURCE / "docs/site", "-d", folder / "trees", folder / "source",
+              folder / "html"),
+             (SOURCE / "tests/links_test.py", folder / "html")]
     for step in steps:
         done = run(*step)
         assert done.returncode == 0, done.stdout + done.stderr
-    index = (tmp_path / "html/searchindex.js").read_text(encoding="utf-8")
+    return folder / "html"
+
+
+def test_the_site_is_built_without_a_warning(built):
+    index = (built / "searchindex.js").read_text(encoding="utf-8")
     assert "propens" in index and "livebandit" in index  # pages and the reference can be searched
-    assert "@import" not in (tmp_path / "html/_static/styles/furo.css").read_text()  # opens from disk: no path of a web server
+    assert "@import" not in (built / "_static/styles/furo.css").read_text()  # opens from disk: no path of a web server
+
+
+def test_the_site_works_in_a_browser(built):
+    chromium, node = shutil.which("chromium"), shutil.which("node") or shutil.which("nodejs")
+    packages = pathlib.Path(os.environ.get("PITS_BUILD_TREE", "")) / "web" / "package"
+    if not chromium or not node or not (packages / "node_modules" / "playwright-core").is_dir():
+        pytest.skip("needs Chromium, node, and a build that made the pages with npm")
+    done = subprocess.run([node, "--test", SOURCE / "docs/site/browser.test.mjs"], capture_output=True, text=True, timeout=600,
+                          env={**os.environ, "SITE": str(built), "NODE_PACKAGES": str(packages), "CHROMIUM": chromium})
+    assert done.returncode == 0, done.stdout[-5000:]
 
 
 def test_every_page_has_a_place(site):
