@@ -20,6 +20,6 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS ca-certificates)  # pits data fetch
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, cmake, libeigen3-dev, libhwy-dev, libtbb-dev, libfmt-dev, libssl-dev, libsqlite3-dev, \
 nlohmann-json3-dev, libarchive-dev, libcurl4-openssl-dev, libcsv-dev")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/postinst
-  ${PROJECT_SOURCE_DIR}/packaging/debian/postrm)
+  ${PROJECT_SOURCE_DIR}/packaging/debian/prerm ${PROJECT_SOURCE_DIR}/packaging/debian/postrm)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)

@@ -2,7 +2,7 @@
 """bundle.py FOLDER: copies the libraries that the programs and modules of FOLDER need to FOLDER/lib, and makes them use these.
 
 What every Linux with this glibc has stays outside. The copies get names of their own, so that no other package's library of the
-same name is taken for one of them. Needs patchelf.
+same name is taken for one of them. FOLDER/licences has the licence of every one, as Debian's packages have it. Needs patchelf.
 """
 import hashlib
 import pathlib
@@ -12,6 +12,10 @@ import subprocess
 import sys
 
 SYSTEM = re.compile(r"(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|resolv|util|stdc\+\+|gcc_s)\.so)")
+
+# Debian's packages whose headers are compiled into the programs and modules.
+COMPILED_IN = ("libboost-dev", "libcli11-dev", "libeigen3-dev", "libhwy-dev", "librandom123-dev", "libtomlplusplus-dev",
+               "nlohmann-json3-dev", "pybind11-dev")
 
 
 def needed(binary):
@@ -47,6 +51,38 @@ def repoint(file, names, rpath, *more):
         sys.exit(f"bundle.py: {file} still needs {set(left) & set(names)}")
 
 
+def owner(path):
+    """The Debian package that has this library, e.g. libtbb12."""
+    spellings = {path, path.resolve(), *(pathlib.Path(str(p).removeprefix("/usr")) for p in (path, path.resolve()))}
+    for spelling in sorted(spellings):
+        found = subprocess.run(["dpkg", "-S", spelling], capture_output=True, text=True, check=False).stdout
+        if found:
+            return found.split(":")[0]
+    return sys.exit(f"bundle.py: no Debian package has {path}, so its licence is not known")
+
+
+def write_licences(folder, libraries):
+    """FOLDER/PACKAGE.txt for every package, the texts that these name, and README.txt: which file comes from which package."""
+    folder.mkdir(exist_ok=True)
+    from_package = {name: owner(path) for name, path in libraries.items()}
+    common = set()
+    for package in {*from_package.values(), *COMPILED_IN}:
+        text = pathlib.Path("/usr/share/doc", package, "copyright")
+        if not text.is_file():
+            sys.exit(f"bundle.py: {text} is not here; the wheel would have {package} without its licence")
+        shutil.copyfile(text, folder / f"{package}.txt")
+        common |= set(re.findall(r"/usr/share/common-licenses/([\w.+-]*\w)", text.read_text(encoding="utf-8", errors="replace")))
+    for name in sorted(common):
+        text = pathlib.Path("/usr/share/common-licenses", name)
+        if text.is_file():
+            shutil.copyfile(text, folder / name)
+    lines = [f"lib/{name}: {package}.txt\n" for name, package in sorted(from_package.items())]
+    (folder / "README.txt").write_text(
+        "The libraries of this folder's neighbour lib/ come from Debian. Each has its licence in the file of its package:\n"
+        + "".join(lines) + "Compiled into the program and the module: " + ", ".join(f"{name}.txt" for name in COMPILED_IN)
+        + "\n/usr/share/common-licenses/NAME, which they refer to, is NAME here.\n", encoding="utf-8")
+
+
 def bundle(folder):
     binaries = [file for file in sorted(pathlib.Path(folder).iterdir()) if file.is_file() and is_elf(file)]
     libraries = {}
@@ -61,6 +97,7 @@ def bundle(folder):
         copy.chmod(0o755)
         subprocess.run(["strip", "--strip-unneeded", copy], check=True)
         repoint(copy, names, "$ORIGIN", "--set-soname", names[name])
+    write_licences(pathlib.Path(folder) / "licences", {names[name]: path for name, path in libraries.items()})
     for binary in binaries:
         subprocess.run(["strip", "--strip-unneeded", binary], check=True)
         repoint(binary, names, "$ORIGIN/lib")

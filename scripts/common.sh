@@ -14,7 +14,8 @@ python_packages="python3-dev pybind11-dev python3-numpy python3-venv python3-pip
 # What cpack and the wheel need beside the build.
 package_packages="dpkg-dev file patchelf"
 test_packages="libopenmpi-dev openmpi-bin libgtest-dev librapidcheck-dev libbenchmark-dev chromium python3-pytest
-  python3-hypothesis python3-flask python3-jsonschema nginx-light postgresql mypy jupyter-nbconvert python3-ipykernel zsh"
+  python3-hypothesis python3-flask python3-jsonschema nginx-light postgresql mypy jupyter-nbconvert python3-ipykernel zsh
+  patchelf dpkg-dev file openssl"
 # node and npm may come from elsewhere than Debian.
 command -v node >/dev/null || test_packages+=" nodejs"
 command -v npm >/dev/null || test_packages+=" npm"

@@ -3,7 +3,7 @@
 A bandit in a product:
 
 >>> import numpy as np, pits
->>> bandit = pits.PiTS(n_actions=3, n_features=2, flow="dgf", particles=20, seed=0)
+>>> bandit = pits.PiTS(n_actions=3, n_features=2, seed=0)
 >>> x = np.array([1.0, 0.5], dtype=np.float32)
 >>> decision = bandit.decide(x)
 >>> decision.action in range(3), 0 < decision.propensity <= 1, decision.id

@@ -1,7 +1,10 @@
 """docs/tutorial.md is true, and the reference pages of the site have what there is."""
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -35,24 +38,58 @@ def test_the_tutorial_prints_what_it_says():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_where_numbers_vary_a_difference_keeps_its_sign():
+    loader = importlib.machinery.SourceFileLoader("tutorial", str(SOURCE / "scripts" / "tutorial"))
+    tutorial = importlib.util.module_from_spec(importlib.util.spec_from_loader("tutorial", loader))
+    loader.exec_module(tutorial)
+    line = "uniform   0.3328  [0.2529, 0.4621]    -0.1828  [-0.2547, -0.0866]        369"
+    assert tutorial.words(line) == tutorial.words("uniform   0.31  [0.2, 0.4]   -0.2  [-0.27, 0.01]   37")
+    assert tutorial.words(line) != tutorial.words(line.replace("-0.1828", "+0.1828"))
+    assert tutorial.words(line) != tutorial.words(line.replace("uniform", "logged"))
+
+
+def test_the_picture_of_the_report_has_the_numbers_of_the_tutorial():
+    said = re.search(r"lowest mean normalised regret, ([\d.]+) ± ([\d.]+);", (SOURCE / "docs/gallery.md").read_text(encoding="utf-8"))
+    row = re.search(r"^pi-ts:fast +([\d.]+) ± ([\d.]+)", (SOURCE / "docs/tutorial.md").read_text(encoding="utf-8"), re.MULTILINE)
+    wrong = "docs/pictures/report.png is of an older run: make it again, and its text in docs/gallery.md"
+    assert [f"{float(number):.1f}" for number in row.groups()] == list(said.groups()), wrong
+
+
 # Warnings are errors: a docstring that is no text, a link to a page that the site does not have.
-@needs_program
-def test_the_site_is_built_without_a_warning(tmp_path):
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    if not PROGRAM:
+        pytest.skip("PITS_PROGRAM does not name the program")
+    folder = tmp_path_factory.mktemp("site")
     pytest.importorskip("sphinx", reason="needs Debian's python3-sphinx")
     pytest.importorskip("myst_parser", reason="needs Debian's python3-myst-parser")
     pytest.importorskip("furo", reason="needs Debian's furo")
     run = lambda *words: subprocess.run([sys.executable, *words], capture_output=True, text=True,
                                         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
-    steps = [(SOURCE / "docs/site/sources.py", tmp_path / "source", PROGRAM),
-             ("-m", "sphinx", "-q", "-W", "--keep-going", "-c", SOURCE / "docs/site", "-d", tmp_path / "trees", tmp_path / "source",
-              tmp_path / "html"),
-             (SOURCE / "tests/links_test.py", tmp_path / "html")]
+    steps = [(SOURCE / "docs/site/sources.py", folder / "source", PROGRAM),
+             ("-m", "sphinx", "-q", "-W", "--keep-going", "-c", SOURCE / "docs/site", "-d", folder / "trees", folder / "source",
+              folder / "html"),
+             (SOURCE / "tests/links_test.py", folder / "html")]
     for step in steps:
         done = run(*step)
         assert done.returncode == 0, done.stdout + done.stderr
-    index = (tmp_path / "html/searchindex.js").read_text(encoding="utf-8")
+    return folder / "html"
+
+
+def test_the_site_is_built_without_a_warning(built):
+    index = (built / "searchindex.js").read_text(encoding="utf-8")
     assert "propens" in index and "livebandit" in index  # pages and the reference can be searched
-    assert "@import" not in (tmp_path / "html/_static/styles/furo.css").read_text()  # opens from disk: no path of a web server
+    assert "@import" not in (built / "_static/styles/furo.css").read_text()  # opens from disk: no path of a web server
+
+
+def test_the_site_works_in_a_browser(built):
+    chromium, node = shutil.which("chromium"), shutil.which("node") or shutil.which("nodejs")
+    packages = pathlib.Path(os.environ.get("PITS_BUILD_TREE", "")) / "web" / "package"
+    if not chromium or not node or not (packages / "node_modules" / "playwright-core").is_dir():
+        pytest.skip("needs Chromium, node, and a build that made the pages with npm")
+    done = subprocess.run([node, "--test", SOURCE / "docs/site/browser.test.mjs"], capture_output=True, text=True, timeout=600,
+                          env={**os.environ, "SITE": str(built), "NODE_PACKAGES": str(packages), "CHROMIUM": chromium})
+    assert done.returncode == 0, done.stdout[-5000:]
 
 
 def test_every_page_has_a_place(site):

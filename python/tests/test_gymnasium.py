@@ -19,6 +19,18 @@ def installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", gymnasium)
 
 
+def test_the_example_of_the_module_runs(monkeypatch):
+    """With few rounds."""
+    lines = [line.strip() for line in pits.gymnasium.__doc__.splitlines() if line.startswith("    ")]
+    assert len(lines) == 3
+    made, run = [], pits.run
+    monkeypatch.setattr(pits, "run", lambda *words: made.append(run(*words, steps=20, realizations=2, progress=False)))
+    scope = {"pits": pits, "MyEnv": two_arms()}
+    exec("\n".join(lines), scope)
+    assert scope["env"].observation_space.shape == (9,)  # statlog's
+    assert made[0].regret.shape == (1, 2, 2)
+
+
 def two_arms(means=(0.3, 0.7), start=0, steps=1):
     """Contexts are one of three weathers; an arm pays 1 with its probability. Round after round it is the same problem."""
 

@@ -93,7 +93,7 @@ def test_the_stub_of_the_extension_has_what_it_has():
 
 @pytest.mark.parametrize("module", ["pits", "pits._fields", "pits._progress", "pits.agents", "pits.bandit",
                                     "pits.client", "pits.environments", "pits.evaluation", "pits.experiment", "pits.flows", "pits.live",
-                                    "pits.result"])
+                                    "pits.result", "pits.schema"])
 def test_examples_in_docstrings(module):
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.attempted > 0 and outcome.failed == 0

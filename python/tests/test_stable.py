@@ -5,17 +5,19 @@ import subprocess
 import sys
 
 import pits
+import pits.gymnasium
 
 SOURCE = pathlib.Path(__file__).parents[2]
 
 
 def public_names():
-    modules = {"pits": pits, "pits.agents": pits.agents, "pits.environments": pits.environments, "pits.flows": pits.flows}
+    modules = {"pits": pits, "pits.agents": pits.agents, "pits.environments": pits.environments, "pits.flows": pits.flows,
+               "pits.gymnasium": pits.gymnasium}
     names = {f"pits.{name}" for name in pits.__all__}
     for path, module in list(modules.items())[1:]:
         names |= {f"{path}.{name}" for name in vars(module)
                   if not name.startswith("_") and getattr(getattr(module, name), "__module__", "").startswith("pits")}
-    for cls in (pits.Bandit, pits.LiveBandit, pits.Client, pits.Result, pits.Evaluation):
+    for cls in (pits.Bandit, pits.LiveBandit, pits.Client, pits.Result, pits.Evaluation, pits.Schema):
         names |= {f"pits.{cls.__name__}.{name}" for name in dir(cls) if not name.startswith("_")}
     return names
 

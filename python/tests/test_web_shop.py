@@ -39,11 +39,22 @@ def test_the_page_carries_the_decision_and_the_click_brings_it_back(module):
 
 @pytest.mark.skipif(not os.environ.get("PITS_BUILD_TREE") or "LD_PRELOAD" in os.environ, reason="needs the program, unsanitized")
 def test_one_command_starts_service_and_shop(tmp_path):
-    environment = {**os.environ, "PITS_BUILD": os.environ["PITS_BUILD_TREE"], "SHOP_STORE": str(tmp_path),
-                   "SHOP_LISTEN": "127.0.0.1:0"}
+    environment = {**os.environ, "PITS_BUILD": os.environ["PITS_BUILD_TREE"], "SHOP_STORE": str(tmp_path)}
     done = subprocess.run([EXAMPLE / "run", "--visitors", "300", "--rate", "1000", "--window", "600"], env=environment,
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     visitors, clicks, accepted = map(int, re.search(r"^(\d+) visitors, (\d+) clicks, answered {'accepted': (\d+)};",
                                                     done.stdout).groups())
     assert visitors == 300 and clicks == accepted > 0
+
+
+def test_without_the_package_it_says_what_builds_it(tmp_path):
+    (tmp_path / "pits").write_text("#!/bin/sh\n")
+    (tmp_path / "pits").chmod(0o755)
+    without = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "LD_PRELOAD")}
+    for build in (tmp_path, tmp_path / "python"):  # no package; not even a program
+        build.mkdir(exist_ok=True)
+        done = subprocess.run([EXAMPLE / "run"], env={**without, "PITS_BUILD": str(build), "SHOP_STORE": str(tmp_path / "store")},
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and "scripts/quickstart --python builds both" in done.stderr
+        assert not (tmp_path / "store").exists()

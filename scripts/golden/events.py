@@ -2,6 +2,7 @@
 """Writes a group of one event of every kind in the log's binary form, from the layout stated in src/pits/log/event.h.
 
     scripts/golden/events.py tests/log/fixtures/group-1.bin
+    scripts/golden/events.py --check tests/log/fixtures/group-1.bin   # are these the bytes that it has?
 
 The fixture is frozen: later versions of pits read it. A changed layout gets another number and another fixture.
 """
@@ -58,5 +59,9 @@ events = [
     event(11, u64(10) + u64(1) + text("older than 30 days")),
 ]
 group = b"\1" + struct.pack("<qq", 1_800_000_000_123_456, 77) + u32(len(events)) + b"".join(events)
+group += hashlib.sha256(group).digest()[:8]
+if sys.argv[1] == "--check":
+    with open(sys.argv[2], "rb") as frozen:
+        sys.exit(0 if frozen.read() == group else f"{sys.argv[2]} has not the bytes that the layout of event.h gives")
 with open(sys.argv[1], "wb") as out:
-    out.write(group + hashlib.sha256(group).digest()[:8])
+    out.write(group)

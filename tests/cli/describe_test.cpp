@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include "cli/bad_input.h"
@@ -65,6 +66,7 @@ TEST(BashCompletion, OffersCommandsOptionsAndNames) {
   EXPECT_EQ(completed("pits run --real"), Words{"--realizations"});
   EXPECT_EQ(completed("pits data list --j"), Words{"--json"});
   EXPECT_EQ(completed(std::string(PITS_PROGRAM) + " run --agent lin-t"), Words{"lin-ts"});
+  EXPECT_EQ(completed(std::string(PITS_PROGRAM) + " run --env cov"), Words{"covertype"});
 }
 
 TEST(ZshCompletion, IsReadByZsh) {
@@ -72,6 +74,51 @@ TEST(ZshCompletion, IsReadByZsh) {
   const Scratch scratch;
   write_bytes(scratch / "_pits", described("zsh"));
   EXPECT_EQ(std::system(("zsh -n '" + (scratch / "_pits").string() + "'").c_str()), 0);
+}
+
+// The command line after a TAB in a new interactive zsh that finds the completion as the Debian package has it.
+std::string after_first_tab(const std::string& line) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "functions");
+  write_bytes(scratch / "functions/_pits", described("zsh"));
+  write_bytes(scratch / "try.zsh", R"sh(cd $1; path=($2 $path)
+zmodload zsh/zpty; zmodload zsh/zselect
+zpty -b shell zsh -f -i
+settings='fpath=($PWD/functions $fpath); autoload -Uz compinit; compinit -u -d $PWD/dump; show() { print -r -- "$BUFFER" >out.part; mv out.part out }; zle -N show; bindkey "^I" complete-word; bindkey "^X" show; : >ready'
+zpty -w shell $settings
+# The terminal is read all the time, or the shell would wait for it. Keys before zsh is ready would be lost.
+wait_for() { for i in {1..1000}; do zpty -rt shell 2>/dev/null >/dev/null; [[ -e $1 ]] && return; zselect -t 3; done; print "no $1" >&2; exit 1 }
+wait_for ready
+zpty -wn shell $3$'\t'
+zpty -wn shell $'\C-x'
+wait_for out
+zpty -d shell
+)sh");
+  const std::string folder = std::filesystem::path(PITS_PROGRAM).parent_path().string();
+  const std::string here = scratch.path().string();
+  EXPECT_EQ(std::system(("zsh -f '" + here + "/try.zsh' '" + here + "' '" + folder + "' '" + line + "'").c_str()), 0);
+  const auto lines = lines_of(bytes_of(scratch / "out"));
+  return lines.empty() ? "" : lines.front();
+}
+
+// Each of them is the first TAB of its shell.
+TEST(ZshCompletion, OffersCommandsOptionsAndNamesAtTheFirstTab) {
+  if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "needs zsh";
+  EXPECT_EQ(after_first_tab("pits repro"), "pits reproduce ");
+  EXPECT_EQ(after_first_tab("pits data fet"), "pits data fetch ");
+  EXPECT_EQ(after_first_tab("pits run --realiz"), "pits run --realizations ");
+  EXPECT_EQ(after_first_tab("pits run --agent neural-lin"), "pits run --agent neural-linear ");
+  EXPECT_EQ(after_first_tab("pits run --env cov"), "pits run --env covertype ");
+}
+
+TEST(ManPages, SayWhatACommandNeeds) {
+  const auto synopsis = [](const std::string& words) {
+    const auto lines = lines_of(described("man " + words));
+    return *(std::ranges::find(lines, ".SH SYNOPSIS") + 2);
+  };
+  EXPECT_EQ(synopsis("evaluate"), "[OPTIONS] LOG");
+  EXPECT_EQ(synopsis("describe"), "[OPTIONS] form [command]");
+  EXPECT_EQ(synopsis("serve"), "[OPTIONS] \\-\\-store TEXT");
 }
 
 TEST(Describe, RefusesUnknownForms) {

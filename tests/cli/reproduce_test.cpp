@@ -105,6 +105,29 @@ TEST_F(Reproduce, ResumeAddsASection) {
   EXPECT_NE(added.out.find("Wheel, δ = 0.5"), std::string::npos);
 }
 
+// Where the agents of the paper lose, a newcomer sees the default too.
+TEST_F(Reproduce, ShowsTheDefaultOnFormulasToo) {
+  for (const std::string section : {"wheel", "linear"}) {
+    const Outcome outcome = reproduce(section, "--only " + section + " --steps 20 --realizations 1");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("π-TS, our default"), std::string::npos) << outcome.out;
+  }
+}
+
+// A directory of a version whose section had fewer agents.
+TEST_F(Reproduce, ReportShowsTheAgentsThatRan) {
+  const std::string out = (scratch_ / "out").string();
+  ASSERT_EQ(pits(words_of("run --agent lin-ts --agent vi-ts --env wheel,delta=0.5 --steps 20 --out " + out + "/wheel"))
+                .exit_code,
+            0);
+  write_bytes(scratch_ / "out/reproduction.json", R"({"version": "1.0.0", "missing": [],
+      "sections": [{"id": "wheel", "environments": ["wheel,delta=0.5"], "figures": []}]})");
+  const Outcome outcome = pits({"report", out});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("VI-TS"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("our default"), std::string::npos) << outcome.out;
+}
+
 TEST_F(Reproduce, LeavesOutProblemsWithoutDataAndSaysSo) {
   const Outcome outcome = reproduce("out", "--only wheel --steps 20 --realizations 1");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -1,7 +1,7 @@
 // The sentence that a page opens with.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { headline, verdict } from "../src/pages/findings.js";
+import { headline, reached, verdict } from "../src/pages/findings.js";
 import { example, withPage } from "./browser.mjs";
 
 const named = (agent) => agent;
@@ -49,3 +49,25 @@ test("an evaluation says whether a policy would have earned more, and where nobo
   assert.equal(verdict([{ policy: "a", value: 1 }, one("b", 1, 0.5, 1)], "b"), null);
   await withPage("evaluate", { drawings: false }, async (page) => assert.match(await page.locator("header .finding").textContent(), /^agent:pi-ts:fast would have earned more than what was logged: .* 0\.0653 to 0\.2386/));
 });
+
+test("particles: how far from the density, at the end, at the start, and beside exact samples", () => {
+  const metrics = [{ iteration: 0, w2: 4, ksd: 9 }, { iteration: 50, w2: 0.3, ksd: 8 }, { iteration: 1000, w2: 0.25, ksd: 0.5 }];
+  const told = (more) => reached({ flow: "svgd", target: "ring", metrics, ...more });
+  const line = "After 1,000 iterations of svgd the Wasserstein distance to ring is 0.250; it was 4.000 at the start.";
+  assert.equal(told({ floor: { w2: 0.1 } }), `${line} As many exact samples have 0.100 on average: the particles are 2.5 times as far.`);
+  assert.equal(told({ floor: { w2: 0.3 } }), `${line} As many exact samples have 0.300 on average: the particles are as near as these.`);
+  assert.equal(told({}), line);
+  assert.equal(told({ floor: { w2: null } }), line);
+  // Without exact samples of the target there is no W2.
+  assert.match(told({ metrics: metrics.map((row) => ({ ...row, w2: null })) }), /^After 1,000 iterations of svgd the kernel Stein discrepancy to ring is 0\.500; it was 9\.000/);
+  assert.equal(told({ metrics: [] }), null);
+  assert.equal(told({ metrics: metrics.slice(0, 1) }), null);
+});
+
+test("a sample page opens with it", () =>
+  withPage("sample", { drawings: false }, async (page) => {
+    const { metrics, floor } = await example("sample");
+    const text = await page.locator("header > p").first().textContent();
+    assert.ok(text.includes(`is ${metrics.at(-1).w2.toFixed(3)}; it was ${metrics[0].w2.toFixed(3)}`), text);
+    assert.ok(text.endsWith(metrics.at(-1).w2 <= floor.w2 ? "as near as these." : "times as far."), text);
+  }));

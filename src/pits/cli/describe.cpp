@@ -83,20 +83,33 @@ std::string man_options(const CLI::App& app) {
   return text;
 }
 
+// What a command line needs, e.g. "[OPTIONS] LOG": required options and positional arguments by name, others in
+// brackets.
+std::string synopsis(const CLI::App& app) {
+  if (!subcommands(app).empty()) return "COMMAND [OPTIONS]";
+  std::string text = "[OPTIONS]";
+  for (const CLI::Option* option : app.get_options()) {
+    if (is_named(option) && !option->get_required()) continue;
+    const std::string words = usage_of(option) + (option->get_items_expected_max() > 1 ? "..." : "");
+    text += option->get_required() ? " " + words : " [" + words + "]";
+  }
+  return text;
+}
+
 // The page of one command, with the commands below it.
 std::string as_man(const CLI::App& app, const std::string& path) {
   const std::string title = replaced(path, " ", "-");
   std::string text = fmt::format(
       ".TH \"{}\" 1 \"\" \"pits {}\" \"pits\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n{}\n.SH OPTIONS\n{}",
-      roff(title), version, roff(title), roff(app.get_description()), roff(path),
-      subcommands(app).empty() ? "[OPTIONS]" : "COMMAND [OPTIONS]", man_options(app));
+      roff(title), version, roff(title), roff(app.get_description()), roff(path), roff(synopsis(app)),
+      man_options(app));
   const bool whole = path == "pits";
   if (!subcommands(app).empty()) text += ".SH COMMANDS\n";
   for (const CLI::App* below : subcommands(app)) {
     const std::string name = below->get_name();
     text += whole ? fmt::format(".TP\n.BR pits\\-{} (1)\n{}\n", roff(name), roff(below->get_description()))
-                  : fmt::format(".SS {} {}\n{}\n{}", roff(path), roff(name), roff(below->get_description()),
-                                man_options(*below));
+                  : fmt::format(".SS {} {} {}\n{}\n{}", roff(path), roff(name), roff(synopsis(*below)),
+                                roff(below->get_description()), man_options(*below));
   }
   return text + ".SH NOTES\n.nf\n" + roff(app.get_footer()) + "\n.fi\n.SH SEE ALSO\n" +
          (whole ? "/usr/share/doc/pits\n" : ".BR pits (1)\n");
@@ -159,6 +172,14 @@ std::string zsh(std::string text) {
   return replaced(replaced(std::move(text), "'", "'\\''"), "\n", " ");
 }
 
+// What zsh offers as the value of an option: the names of agents or problems, else files.
+std::string zsh_value(const CLI::Option* option) {
+  if (!takes_value(option)) return "";
+  const std::string name = name_of(option);
+  const std::string offered = name == "--agent" ? "_pits_names agents" : "_pits_names environments";
+  return fmt::format(":{}:{}", zsh(option->get_type_name()), name == "--agent" || name == "--env" ? offered : "_files");
+}
+
 std::string as_zsh(const CLI::App& app) {
   std::string cases;
   for (const Command& command : all_commands(app)) {
@@ -167,13 +188,17 @@ std::string as_zsh(const CLI::App& app) {
       below += fmt::format(" '{}:{}'", next->get_name(), zsh(next->get_description()));
     }
     const std::string options = joined_options(*command.app, " ", is_named, [](const CLI::Option* o) {
-      const std::string value = takes_value(o) ? fmt::format(":{}:_files", zsh(o->get_type_name())) : "";
-      return fmt::format("'*{}[{}]{}'", name_of(o), zsh(o->get_description()), value);
+      return fmt::format("'*{}[{}]{}'", name_of(o), zsh(o->get_description()), zsh_value(o));
     });
     cases += fmt::format("    (\"{}\")\n      commands=({})\n      options=({}) ;;\n", command.path, below, options);
   }
   constexpr const char* script = R"sh(#compdef pits
 # zsh completion for pits, written by 'pits describe zsh'
+_pits_names() {{
+  local -a names
+  names=(${{(f)"$($words[1] list $@[-1] --json 2>/dev/null | sed -n 's/^{{"name":"\([^"]*\)".*/\1/p')"}})
+  compadd "${{(@)@[1,-2]}}" -a names
+}}
 _pits() {{
   local at=pits word
   local -a commands options
@@ -190,7 +215,12 @@ _pits() {{
     _arguments $options '*:file:_files'
   fi
 }}
-compdef _pits pits
+# Loaded by compinit as the function _pits, this file is the first call; sourced, it only defines.
+if [[ $funcstack[1] == _pits ]]; then
+  _pits "$@"
+else
+  compdef _pits pits
+fi
 )sh";
   return fmt::format(script, known_paths(app), cases);
 }

@@ -163,6 +163,8 @@ Reproduction load_reproduction(const std::filesystem::path& directory) {
   for (Section& section : manifest.sections) {
     const auto plan = std::make_shared<const Plan>(read_plan(directory / section.id));
     std::vector<SummaryRow> rows = finished_rows(directory / section.id, *plan);
+    const std::vector<std::string> ran = plan->agents();  // an older directory may lack agents that sections have now
+    std::erase_if(section.agents, [&](const Shown& agent) { return std::ranges::find(ran, agent.spec) == ran.end(); });
     r.sections.push_back({.section = std::move(section), .plan = plan, .rows = std::move(rows)});
   }
   r.origin = read_origin(directory / r.sections.front().section.id);

@@ -1,4 +1,4 @@
-import { decimalsFor, fixed, isNumber } from "../base/format.js";
+import { decimalsFor, fixed, integer, isNumber, significant } from "../base/format.js";
 import { leaders } from "../base/leaders.js";
 
 function tally(names) {
@@ -82,4 +82,27 @@ export function verdict(policies, against) {
   const best = highest(known);
   if (best.apart[1] < 0) return `No policy is found to earn more than ${other}; ${best.policy}, the best, would have earned less: ${said(best)} excludes 0.`;
   return `No policy is found to earn more than ${other}: of the best, ${best.policy}, ${said(best)} contains 0.`;
+}
+
+const DISTANCES = [
+  ["w2", "Wasserstein distance"],
+  ["mmd", "maximum mean discrepancy"],
+  ["ksd", "kernel Stein discrepancy"],
+];
+
+// Of particles that moved to a density: how far they are from it at the end, at the start, and beside exact samples. By the first
+// distance that is known at two iterations. floor: what as many exact samples score, where that is known.
+export function reached({ flow, target, metrics = [], floor }) {
+  const rows = (key) => metrics.filter((row) => isNumber(row[key]));
+  const known = DISTANCES.find(([key]) => rows(key).length > 1);
+  if (!known) return null;
+  const [key, name] = known;
+  const [start, end] = [rows(key)[0], rows(key).at(-1)];
+  const decimals = decimalsFor([end[key]]);
+  const line = `After ${integer(end.iteration)} iterations of ${flow} the ${name} to ${target} is ${fixed(end[key], decimals)}; it was ${fixed(start[key], decimals)} at the start.`;
+  const exact = floor?.[key];
+  if (!(exact > 0)) return line;
+  const against = `As many exact samples have ${fixed(exact, decimals)} on average`;
+  if (end[key] <= exact) return `${line} ${against}: the particles are as near as these.`;
+  return `${line} ${against}: the particles are ${significant(end[key] / exact, 2)} times as far.`;
 }

@@ -6,6 +6,7 @@ import { figure } from "../figure/figure.js";
 import { integer, isNumber } from "../base/format.js";
 import { metricChart } from "../charts/metric-chart.js";
 import { player } from "../figure/player.js";
+import { reached } from "./findings.js";
 
 const METRICS = [
   { key: "w2", title: "Wasserstein distance", axis: "W₂" },
@@ -22,7 +23,7 @@ function sampleHeader(data) {
     ["Iterations", integer(data.iterations)],
     ["Seed", data.seed],
     ["Version", data.version],
-  ]);
+  ], reached(data));
 }
 
 function particlesFigure(data, controls) {

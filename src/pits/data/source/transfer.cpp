@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -57,11 +58,31 @@ int on_progress(void* running, curl_off_t total, curl_off_t, curl_off_t, curl_of
   return r.stalled || (r.watch.stop != nullptr && *r.watch.stop) ? 1 : 0;
 }
 
+// The file of trusted certificates: $SSL_CERT_FILE, else the first that is here. libcurl knows the place of the system
+// that it was built on only, and a wheel takes its libcurl to others. Empty: libcurl's own.
+std::string trusted_certificates() {
+  const char* const named = std::getenv("SSL_CERT_FILE");
+  if (named != nullptr && *named != '\0') return named;
+  for (const char* const usual : {
+           "/etc/ssl/certs/ca-certificates.crt",                 // Debian, Arch, Gentoo
+           "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora, RHEL
+           "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // newer ones of them
+           "/etc/ssl/ca-bundle.pem",                             // openSUSE
+           "/etc/ssl/cert.pem",                                  // Alpine
+       }) {
+    if (std::error_code ignored; std::filesystem::exists(usual, ignored)) return usual;
+  }
+  return "";
+}
+
 void set_options(CURL* curl, const std::string& address, Running& running, char* reason) {
   curl_easy_setopt(curl, CURLOPT_URL, address.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_USERAGENT, fmt::format("pits/{}", version).c_str());
+  if (const std::string file = trusted_certificates(); !file.empty()) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, file.c_str());
+  }
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L);
   curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
