@@ -25,8 +25,12 @@ import time
 
 from kill_clients import Failed, HttpClient, Shopper, Told, check_said, value_of
 
-# Settings of a run, by its seed: rewards are learned whenever they come; a lost decision's are not; windows close.
-SETTINGS = [{"rewards": "first", "window": 0}, {"rewards": "first", "window": 600}, {"rewards": "sum", "window": 2}]
+# The default agent trains beside: small, so that it does so often.
+TRAINED = "pi-ts:auto,particles=3,hidden=6,train_first=20,train_every=100,train_steps=5"
+# Settings of a run, by its seed: rewards are learned whenever they come; a lost decision's are not; windows close; networks
+# are trained.
+SETTINGS = [{"rewards": "first", "window": 0}, {"rewards": "first", "window": 600}, {"rewards": "sum", "window": 2},
+            {"rewards": "first", "window": 0, "agent": TRAINED}]
 ACTIONS = ["a", "b", "c", "d"]
 CLIENTS = 12
 
