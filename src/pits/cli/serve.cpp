@@ -138,7 +138,8 @@ void serve_until_signal(Service& service, HttpServer& server, const Signals& sig
   }
 }
 
-int serve(ServeOptions& options) {
+// The process and the configs, as the options say.
+void prepare(ServeOptions& options) {
   options.http.sockets = handed_sockets();
   check(options);
   allow_connections(options.http);
@@ -146,16 +147,21 @@ int serve(ServeOptions& options) {
   options.service.durable_decisions = options.decisions == "durable";
   options.service.keys = options.keys;
   options.service.report = [](const std::string& line) { note("pits: {}\n", line); };
-  keep_memory();
-  umask(077);                // logs hold contexts
-  const Signals signals;     // before there are threads
-  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
-  std::optional<DirectoryLock> lock;
   if (is_postgres_url(options.store)) {
     options.fleet.url = options.store;
     options.fleet.learns = !options.follows;
     options.service.fleet = options.fleet;
-  } else {
+  }
+  keep_memory();
+  umask(077);                // logs hold contexts
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
+}
+
+int serve(ServeOptions& options) {
+  prepare(options);
+  const Signals signals;  // before there are threads
+  std::optional<DirectoryLock> lock;
+  if (!options.service.fleet) {
     create_directories_or_throw(options.store);
     lock.emplace(options.store);
   }

@@ -40,14 +40,14 @@ void add_http_metrics(MetricsText& text, const HttpCounters& http) {
   text.add("pits_http_requests_waiting", "gauge", "Requests without an answer yet", static_cast<double>(http.waiting));
 }
 
-void add_bandit_metrics(MetricsText& text, const Bandits::Entries& entries) {
-  struct Metric {
-    const char *name, *type, *help;
-    double (*value)(const LiveStatus&);
-  };
-  const auto number = [](auto n) { return static_cast<double>(n); };
-  static constexpr auto as_number = number;
-  static const std::array metrics{
+struct Metric {
+  const char *name, *type, *help;
+  double (*value)(const LiveStatus&);
+};
+
+const auto& bandit_metrics() {
+  static constexpr auto as_number = [](auto n) { return static_cast<double>(n); };
+  static constexpr std::array all{
       Metric{"pits_decisions_total", "counter", "Decisions made",
              [](const LiveStatus& s) { return as_number(s.made); }},
       Metric{"pits_decisions_unlogged_total", "counter", "Decisions answered whose record could not be queued",
@@ -76,11 +76,15 @@ void add_bandit_metrics(MetricsText& text, const Bandits::Entries& entries) {
              [](const LiveStatus& s) { return s.held ? 1.0 : 0.0; }},
       Metric{"pits_store_failing", "gauge", "1 while the store does not take what is written",
              [](const LiveStatus& s) { return s.store_problem.empty() ? 0.0 : 1.0; }}};
+  return all;
+}
+
+void add_bandit_metrics(MetricsText& text, const Bandits::Entries& entries) {
   std::vector<std::pair<std::string, LiveStatus>> all;
   for (const auto& [name, entry] : entries) {
     if (entry.bandit) all.emplace_back(name, entry.bandit->live().status());
   }
-  for (const Metric& metric : metrics) {
+  for (const Metric& metric : bandit_metrics()) {
     text.head(metric.name, metric.type, metric.help);
     for (const auto& [name, status] : all) text.sample(metric.name, {{"bandit", name}}, metric.value(status));
   }
@@ -108,6 +112,21 @@ void add_request_metrics(MetricsText& text, const RequestMetrics& requests) {
   }
 }
 
+nlohmann::json settings_of(LiveConfig settings) {
+  nlohmann::json config = nlohmann::json::object();
+  for (const Field& field : fields(settings).list()) {
+    const std::string text = field.get();
+    if (field.name == "reward_range") {  // two numbers, as in a PUT
+      config[field.name] = text.empty() ? nlohmann::json() : nlohmann::json::parse("[" + text + "]");
+    } else if (field.type == FieldType::text || field.type == FieldType::choice) {
+      config[field.name] = text;
+    } else {
+      config[field.name] = nlohmann::json::parse(text);
+    }
+  }
+  return config;
+}
+
 }  // namespace
 
 nlohmann::json state_of(ServedBandit& bandit) {
@@ -120,25 +139,13 @@ nlohmann::json state_of(ServedBandit& bandit) {
   for (Action a = 0; a < names.size(); ++a) {
     actions.push_back({{"name", names[a]}, {"retired", a < retired.size() && retired[a] != 0}});
   }
-  nlohmann::json config = nlohmann::json::object();
-  LiveConfig settings = bandit.config();
-  for (const Field& field : fields(settings).list()) {
-    const std::string text = field.get();
-    if (field.name == "reward_range") {  // two numbers, as in a PUT
-      config[field.name] = text.empty() ? nlohmann::json() : nlohmann::json::parse("[" + text + "]");
-    } else if (field.type == FieldType::text || field.type == FieldType::choice) {
-      config[field.name] = text;
-    } else {
-      config[field.name] = nlohmann::json::parse(text);
-    }
-  }
   nlohmann::json state = {{"name", bandit.name()},
                           {"agent", created.agent},
                           {"context_size", created.context_size},
                           {"seed", created.seed},
                           {"engine", engine_name()},
                           {"actions", actions},
-                          {"config", config},
+                          {"config", settings_of(bandit.config())},
                           {"events", {{"committed", status.committed}, {"learned", status.learned}}},
                           {"decisions", status.made},
                           {"rewards", status.durable.rewards},
