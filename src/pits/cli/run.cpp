@@ -203,7 +203,8 @@ std::function<int()> add_run(CLI::App& app, const Words& words, Executor& execut
            "file for the rounds of one agent with propensities and mean rewards, as lines of JSON for 'pits evaluate'");
   add_plan_options(*command, options->plan, "run directory for results, curves and the page");
   command->footer(
-      "Example:\n  pits run --agent pi-ts --agent lin-ts --agent uniform --env linear --realizations 2 --out runs/linear");
+      "Example:\n  pits run --agent pi-ts --agent lin-ts --agent uniform --env linear --realizations 2 --out "
+      "runs/linear");
   return [options, words, &executor] { return run(*options, words, executor); };
 }
 
