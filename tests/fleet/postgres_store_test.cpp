@@ -1,4 +1,8 @@
 // The store in PostgreSQL: as every store, and one writer at a time by the epoch of a lease.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <thread>
 
 #include "fleet/cluster.h"
@@ -227,6 +231,34 @@ TEST_F(Tables, AreMadeByManyAtOnce) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(made, 6);
+}
+
+TEST(PostgresUrl, HasOneOrManyHosts) {
+  const auto host = [](const char* name, const char* port) { return PostgresHost{{"host", name}, {"port", port}}; };
+  EXPECT_EQ(hosts_of("postgresql://me@a:1,b:2/db"), (std::vector{host("a", "1"), host("b", "2")}));
+  EXPECT_EQ(hosts_of("postgresql://me@/db?host=a,b,/c&port=7"),
+            (std::vector{host("a", "7"), host("b", "7"), host("/c", "7")}));
+  EXPECT_EQ(hosts_of("postgresql://me@a/db"), std::vector<PostgresHost>(1));
+  EXPECT_EQ(hosts_of("nonsense"), std::vector<PostgresHost>(1));
+}
+
+// A host that takes connections and never answers, as one behind a network that drops packets; then the real one.
+TEST_F(PostgresStoreTest, ASilentHostIsFollowedByTheNextOne) {
+  const Scratch scratch;
+  const std::string path = (scratch / ".s.PGSQL.5432").string();
+  const int silent = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  std::ranges::copy(path, address.sun_path);
+  ASSERT_EQ(::bind(silent, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(silent, 5), 0);
+  std::string both = url;
+  both.insert(both.find("host=") + 5, scratch.path().string() + ",");
+  EXPECT_EQ(Postgres(both).run("SELECT 7::bigint").number(0, 0), 7);
+  std::string only = url;
+  only.replace(only.find("host=") + 5, only.npos, scratch.path().string() + "," + scratch.path().string());
+  EXPECT_THROW(Postgres{only}, ConnectionError);
+  ::close(silent);
 }
 
 TEST(PostgresUrl, ShowsNoPassword) {

@@ -55,6 +55,29 @@ TEST_F(ReadinessTest, AServerThatCannotLeaveItsCallsSaysSo) {
   EXPECT_EQ(Postgres(url).run("SELECT count(*) FROM pits.inbox WHERE n = 0").number(0, 0), 0);
 }
 
+// The database has room for one connection of this server's user: whichever part gets it, another one does not.
+TEST_F(ReadinessTest, AServerWithoutEnoughConnectionsSaysSo) {
+  const std::string name = Postgres(url).run("SELECT current_database()::text").text(0, 0);
+  Postgres(url).execute("DROP ROLE IF EXISTS few; CREATE ROLE few LOGIN; ALTER DATABASE " + name + " OWNER TO few");
+  std::string theirs = url;
+  theirs.replace(theirs.find("://") + 3, 4, "few");
+  {
+    Fleet one({.url = theirs, .lease = 1.0, .model_age = 0.05});
+    one.create("shop", shop_setup());
+    decide(*one.open("shop"), "k");
+    EXPECT_EQ(one.problem(), "");
+    Postgres(url).execute("ALTER ROLE few CONNECTION LIMIT 1");
+    Cluster::end_sessions(url);
+    EXPECT_TRUE(comes_true([&] { return one.problem().find("too many connections") != std::string::npos; }));
+    Postgres(url).execute("ALTER ROLE few CONNECTION LIMIT -1");
+    EXPECT_TRUE(comes_true([&] { return one.problem().empty(); }));
+    EXPECT_EQ(decide(*one.open("shop"), "k2").key, "k2");
+  }
+  Postgres(url).execute("ALTER DATABASE " + name +
+                        " OWNER TO pits; REASSIGN OWNED BY few TO pits; DROP OWNED BY few;"
+                        " DROP ROLE few");
+}
+
 // Where no connection is left for those who read calls and policies: nobody has asked for anything, and yet it is
 // known.
 TEST_F(ReadinessTest, PartsThatFailForLongAreNamed) {

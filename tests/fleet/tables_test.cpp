@@ -91,40 +91,6 @@ TEST_F(TablesTest, OfANewerPitsAreRefused) {
   expect_mentions(message_of([&] { read_log(url, "shop"); }), {"version 99", "newer pits"});
 }
 
-// A tool of another version on somebody's machine must not change the tables under the servers.
-TEST_F(TablesTest, ToolsChangeNothingInThem) {
-  expect_mentions(message_of([&] { read_log(url, "shop"); }), {"no tables of pits", "pits serve"});
-  EXPECT_TRUE(Postgres(url).run("SELECT to_regclass('pits.version')::text").null(0, 0));
-  Postgres(url).execute(bytes_of(fixtures + "/tables-1.sql"));
-  expect_mentions(message_of([&] { read_log(url, "shop"); }), {"version 1", "an older pits", "reads version 3"});
-  expect_mentions(message_of([&] { LoneLease(url, "shop"); }), {"version 1", "an older pits"});
-  EXPECT_EQ(Postgres(url).run("SELECT version FROM pits.version").number(0, 0), 1);
-}
-
-// Whoever evaluates a log needs no right to change anything, also after new partitions came (docs/operations.md).
-TEST_F(TablesTest, AReaderNeedsNoRightToWrite) {
-  {
-    Fleet fleet({.url = url, .model_age = 0.05});
-    fleet.create("shop", {.agent = "lin-ts", .context_size = 2, .actions = {"a", "b"}});
-    const auto shop = fleet.open("shop");
-    const std::vector<float> x{1.0F, -0.5F};
-    for (int i = 0; i < 20; ++i) shop->write(shop->decider().make(x, {}, {}, nullptr, false));
-    for (int i = 0; i < 1000 && rows_of("policy") == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  Postgres(url).execute(
-      "DROP ROLE IF EXISTS analyst; CREATE ROLE analyst LOGIN; GRANT USAGE ON SCHEMA pits TO analyst;"
-      "GRANT SELECT ON ALL TABLES IN SCHEMA pits TO analyst; REVOKE ALL ON pits.secret FROM analyst;"
-      "ALTER DEFAULT PRIVILEGES FOR ROLE pits IN SCHEMA pits GRANT SELECT ON TABLES TO analyst");
-  Postgres owner(url);
-  keep_partitions(owner, {.length = 0.0, .closed = 3600.0});
-  std::string reader = url;
-  reader.replace(reader.find("://") + 3, 4, "analyst");
-  EXPECT_THROW(Postgres(reader).execute("UPDATE pits.bandit SET epoch = 0"), Error);
-  EXPECT_EQ(check_log(*read_log(reader, "shop")).decisions, 20U);
-  EXPECT_EQ(verify_log(*read_log(reader, "shop")).same, 20U);
-  owner.execute("DROP OWNED BY analyst; DROP ROLE analyst");
-}
-
 // An idle bandit has no holder; where contexts are to be erased, one looks all the same.
 TEST_F(TablesTest, AnIdleBanditIsHeldWhenRetentionIsDue) {
   {

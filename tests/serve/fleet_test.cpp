@@ -52,6 +52,24 @@ TEST_F(ServedFleet, AddingAnActionAgainDoesNoHarmAtAnyServer) {
   EXPECT_EQ(one.find("shop")->decider().actions(), (std::vector<std::string>{"tea", "milk", "soup"}));
 }
 
+// A bandit without calls has nothing to learn; one whose events nobody learns makes the server "not ready".
+TEST_F(ServedFleet, ReadinessFollowsTheAgeOfThePolicies) {
+  Service service({.fleet = FleetConfig{.url = url, .learns = false}, .oldest_model = 0.5});
+  HttpServer server(patient(), [&](const HttpRequest& r, Answerer a) { service.handle(r, std::move(a)); });
+  RawClient client(server.address());
+  const auto ask = [&](const std::string& request, const std::string& body = "") {
+    return client.ask(
+        fmt::format("{} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}", request, body.size(), body));
+  };
+  ASSERT_EQ(ask("PUT /v1/bandits/shop", shop(600).dump()).status, 201);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2000));
+  const Reply idle = ask("GET /readyz");
+  EXPECT_EQ(idle.status, 200) << idle.body;
+  Postgres(url).execute("UPDATE pits.bandit SET last = 2, holder = 0");  // written, and nobody learns it
+  EXPECT_TRUE(comes_true([&] { return ask("GET /readyz").status == 503; }));
+  EXPECT_NE(ask("GET /readyz").body.find("shop: its policy is"), std::string::npos);
+}
+
 // A server that could not read the keys for hours: the tokens of others wait for a moment, and only forged ones are
 // refused.
 TEST_F(ServedFleet, ATokensKeyIsReadAgainBeforeItIsRefused) {

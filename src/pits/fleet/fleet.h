@@ -121,6 +121,7 @@ class Fleet {
   std::deque<std::function<void()>> jobs_;
   std::deque<BanditId> job_ids_;
   std::set<BanditId> wanted_;        // of jobs_, and those that run
+  std::set<BanditId> running_;       // of them: those that run
   std::map<BanditId, Time> unfit_;   // whose logs could not be recovered here: until when nobody tries again
   std::map<BanditId, Time> unheld_;  // calls came for them: since when
   std::atomic<bool> rescan_{false};

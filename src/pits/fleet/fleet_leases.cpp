@@ -97,6 +97,7 @@ void Fleet::work() {
       id = job_ids_.front();
       jobs_.pop_front();
       job_ids_.pop_front();
+      running_.insert(id);
     }
     try {
       job();
@@ -108,6 +109,7 @@ void Fleet::work() {
     {
       const std::scoped_lock lock(mutex_);
       wanted_.erase(id);
+      running_.erase(id);
     }
     rescan_ = true;  // its calls were left alone meanwhile
     calls_.ring();
@@ -119,7 +121,7 @@ void Fleet::work() {
 Numbers Fleet::unready() {
   const auto now = std::chrono::steady_clock::now();
   const std::scoped_lock lock(mutex_);
-  Numbers all(wanted_.begin(), wanted_.end());
+  Numbers all(running_.begin(), running_.end());
   std::erase_if(unfit_, [&](const auto& one) { return now >= one.second; });
   for (const auto& [id, until] : unfit_) all.push_back(id);
   return all;

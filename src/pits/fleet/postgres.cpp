@@ -114,20 +114,17 @@ std::string Rows::text(int row, int column) const {
 }
 
 Postgres::Postgres(const std::string& url) : connection_(nullptr, PQfinish) {
-  // Later words win: what the URL itself says about these is kept.
-  const char* const words[] = {"application_name", "connect_timeout", "client_encoding", "dbname", nullptr};
-  const char* const values[] = {"pits", "5", "UTF8", url.c_str(), nullptr};
-  connection_.reset(PQconnectStartParams(words, values, 1));
-  if (!connection_) throw std::bad_alloc();
-  PQsetNoticeProcessor(
-      connection_.get(), [](void*, const char*) {}, nullptr);
-  const auto deadline = Clock::now() + patience;
-  for (PostgresPollingStatusType state = PGRES_POLLING_WRITING; state != PGRES_POLLING_OK;) {
-    if (PQstatus(connection_.get()) == CONNECTION_BAD || state == PGRES_POLLING_FAILED) {
-      lose("connect to", PQerrorMessage(connection_.get()));
+  const std::vector<PostgresHost> hosts = hosts_of(url);
+  constexpr std::chrono::milliseconds least{2000};
+  const auto each = std::max(patience / static_cast<int>(hosts.size()), std::min(least, patience));
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    try {
+      broken_ = false;
+      connect(url, hosts[i], Clock::now() + each);
+      break;
+    } catch (const ConnectionError&) {
+      if (i + 1 == hosts.size()) throw;
     }
-    await(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline, "connect to");
-    state = PQconnectPoll(connection_.get());
   }
   PQsetnonblocking(connection_.get(), 1);
   // Plans do not depend on the values here, and planning would cost more than running. A client that is frozen in a
@@ -135,6 +132,25 @@ Postgres::Postgres(const std::string& url) : connection_(nullptr, PQfinish) {
   execute(
       "SET plan_cache_mode = force_generic_plan; SET bytea_output = hex; SET statement_timeout = '30s';"
       " SET idle_in_transaction_session_timeout = '500ms'");
+}
+
+void Postgres::connect(const std::string& url, const PostgresHost& host, Clock::time_point deadline) {
+  // Later words win: what the URL itself says about the first three is kept.
+  std::vector<const char*> words{"application_name", "client_encoding", "dbname"};
+  std::vector<const char*> values{"pits", "UTF8", url.c_str()};
+  for (const auto& [word, value] : host) words.push_back(word.c_str()), values.push_back(value.c_str());
+  words.push_back(nullptr), values.push_back(nullptr);
+  connection_.reset(PQconnectStartParams(words.data(), values.data(), 1));
+  if (!connection_) throw std::bad_alloc();
+  PQsetNoticeProcessor(
+      connection_.get(), [](void*, const char*) {}, nullptr);
+  for (PostgresPollingStatusType state = PGRES_POLLING_WRITING; state != PGRES_POLLING_OK;) {
+    if (PQstatus(connection_.get()) == CONNECTION_BAD || state == PGRES_POLLING_FAILED) {
+      lose("connect to", PQerrorMessage(connection_.get()));
+    }
+    await(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline, "connect to");
+    state = PQconnectPoll(connection_.get());
+  }
 }
 
 void Postgres::lose(std::string_view what, std::string_view why) {
@@ -272,20 +288,6 @@ void PostgresPool::give_back(std::unique_ptr<Postgres> connection) {
     }
   }
   free_.notify_one();
-}
-
-bool is_postgres_url(std::string_view text) {
-  return text.starts_with("postgresql://") || text.starts_with("postgres://");
-}
-
-std::string without_password(std::string_view url) {
-  std::string text(url);
-  const std::size_t start = text.find("://") + 3, at = text.find('@', start), colon = text.find(':', start);
-  if (at != text.npos && colon < at) text.erase(colon, at - colon);
-  if (const std::size_t word = text.find("password="); word != text.npos) {
-    text.erase(word, std::min(text.find('&', word), text.size()) - word);
-  }
-  return text;
 }
 
 }  // namespace pits

@@ -29,6 +29,9 @@ class ConnectionError : public Error {
   explicit ConnectionError(const std::string& message) : Error(ErrorKind::failed, message) {}
 };
 
+// Of one host of a URL: words of libpq and their values; none where the URL has only one.
+using PostgresHost = std::map<std::string, std::string>;
+
 using Numbers = std::vector<std::int64_t>;
 using Blobs = std::vector<std::string_view>;
 
@@ -83,6 +86,7 @@ class Postgres {
  public:
   static constexpr std::chrono::milliseconds patience{5000};
 
+  // Where the URL has many hosts, each gets its share of the time, and at least 2 s.
   explicit Postgres(const std::string& url);
 
   template <class... Values>
@@ -122,6 +126,7 @@ class Postgres {
   };
 
  private:
+  void connect(const std::string& url, const PostgresHost& host, std::chrono::steady_clock::time_point deadline);
   Rows finished(std::string_view what);
   void await(short events, std::chrono::steady_clock::time_point deadline, std::string_view what);
   void roll_back() noexcept;
@@ -171,6 +176,7 @@ class PostgresPool {
   std::size_t used_ = 0;
 };
 
+std::vector<PostgresHost> hosts_of(const std::string& url);
 bool is_postgres_url(std::string_view text);
 // Without its password, for messages.
 std::string without_password(std::string_view url);

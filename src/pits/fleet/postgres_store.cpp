@@ -58,7 +58,6 @@ std::string statement(const Commit& commit) {
 }
 
 std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
 }  // namespace
 
 PostgresStore::PostgresStore(std::shared_ptr<PostgresPool> pool, BanditId bandit, Epoch epoch)
