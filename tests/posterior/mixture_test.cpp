@@ -52,7 +52,7 @@ double dot(const Row& x, std::span<const float> y) {
 // The mixture beside a posterior: what follows from its regressions, its networks and the rewards so far.
 struct PlainMixture {
   const Posterior& posterior;
-  Row rewards{};
+  Row rewards{}, of_action = Row(K, 0.0);
   PlainScale scale{};  // of the rewards at the last training
   double lead = 0.0;
 
@@ -88,6 +88,7 @@ struct PlainMixture {
   // A reward that is about to be learned.
   void score(const PlainObservation& o) {
     rewards.push_back(static_cast<float>(o.reward));
+    of_action[o.action] += 1.0;
     if (!trained()) return;
     const Row x = context(std::vector<float>(o.x.begin(), o.x.end()));
     double network = 0.0;
@@ -98,11 +99,12 @@ struct PlainMixture {
     lead = (1.0 - 1.0 / memory) * lead + std::min(30.0, std::max(-30.0, gain));
   }
 
-  // κσ: the scale of the rewards is in doubt for an action's first 20 rewards.
+  // κσ: the scale of the rewards is in doubt for an action's first 20 rewards, whether they are remembered or not. With
+  // fewer than two that are, κ is 1.
   double draw_sd(std::size_t i, std::size_t a) const {
-    const auto n = static_cast<std::size_t>(set(i).n(a));
-    const double doubt = n < 20 && trained() ? plain_doubt(4.0, scale) : 0.0;
-    return plain_draw_sd(0.25, doubt, 1.0 / scale.sd, shared_noise(i), set(i).misfit(a), n);
+    const double doubt = of_action[a] < 20.0 && trained() ? plain_doubt(4.0, scale) / scale.sd : 0.0;
+    const double n = set(i).n(a), shared = shared_noise(i), own = (2.0 * shared + set(i).misfit(a)) / (2.0 + 0.5 * n);
+    return (n < 2.0 ? 1.0 : 0.25) * std::sqrt(std::max(shared, own) + doubt * doubt / (1.0 + 0.5 * of_action[a]));
   }
 
   // m̄ + ρ (m_i − m̄) + κσ max(0, δ·φ)
@@ -129,9 +131,11 @@ struct PlainMixture {
   }
 };
 
-// Rewards of sd about 1 around `base`: far from 0 their scale is in doubt. Action 3 is rare.
-void expect_plain_mixture(double base, bool optimistic, bool linear_truth) {
-  Posterior posterior(small_mixture(optimistic), d, K, {.seed = 31});
+// Rewards of sd about 1 around `base`: far from 0 their scale is in doubt. Action 3 is rare. `capacity` of the history.
+void expect_plain_mixture(double base, bool optimistic, bool linear_truth, int capacity = 0) {
+  PosteriorConfig config = small_mixture(optimistic);
+  config.memory.capacity = capacity;
+  Posterior posterior(config, d, K, {.seed = 31});
   PlainMixture plain{posterior};
   std::size_t t = 0;
   for (PlainObservation& o : linear_data(140, d, K, 32)) {
@@ -156,6 +160,9 @@ TEST(Mixture, IsThePlainLoop) {
   expect_plain_mixture(0.0, true, false);
 }
 
+// Rewards that are forgotten do not bring the doubt back.
+TEST(Mixture, IsThePlainLoopWhereRewardsAreForgotten) { expect_plain_mixture(40.0, true, true, 40); }
+
 TEST(MixtureRules, TheLeadRemembersHalfOfTheRewards) {
   EXPECT_DOUBLE_EQ(next_lead(2.0, 0.3, 0.1, 0.5, 10.0), 0.99 * 2.0 + 0.5 * (0.09 - 0.01) / 0.5);
   EXPECT_DOUBLE_EQ(next_lead(2.0, 0.0, 0.0, 1.0, 1000.0), (1.0 - 1.0 / 500.0) * 2.0);
@@ -173,12 +180,18 @@ TEST(MixtureRules, ModelsOfLittleWeightWeighNothing) {
 }
 
 TEST(MixtureRules, TheScalePriorFadesAndEndsAfterTwentyRewards) {
-  const auto plain = [](double n) { return 0.25 * std::sqrt(0.7 + 9.0 / (1.0 + 0.5 * n)); };
-  for (const double n : {2.0, 5.0, 19.0}) EXPECT_DOUBLE_EQ(mixture_draw_sd(0.25, 3.0, n, 0.7), plain(n));
-  for (const double n : {20.0, 21.0, 1e4}) EXPECT_DOUBLE_EQ(mixture_draw_sd(0.25, 3.0, n, 0.7), 0.25 * std::sqrt(0.7));
-  EXPECT_DOUBLE_EQ(mixture_draw_sd(0.25, 3.0, 1.0, 0.7), std::sqrt(0.7 + 6.0));  // hardly tried: κ = 1
-  EXPECT_DOUBLE_EQ(mixture_draw_sd(2.0, 0.0, 0.0, 0.7), 2.0 * std::sqrt(0.7));
-  EXPECT_EQ(mixture_draw_sd(0.0, 0.0, 0.0, 0.7), 0.0);
+  const auto sd = [](double kappa, double doubt, double n, double ever) {
+    return mixture_draw_sd(kappa, doubt, n, ever, 0.7);
+  };
+  for (const double n : {2.0, 5.0, 19.0}) {
+    EXPECT_DOUBLE_EQ(sd(0.25, 3.0, n, n), 0.25 * std::sqrt(0.7 + 9.0 / (1.0 + 0.5 * n)));
+    EXPECT_DOUBLE_EQ(sd(0.25, 3.0, n, 20.0), 0.25 * std::sqrt(0.7));  // n of them remembered
+  }
+  EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1e4, 1e4), 0.25 * std::sqrt(0.7));
+  EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1.0, 1.0), std::sqrt(0.7 + 6.0));  // hardly tried: κ = 1
+  EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1.0, 50.0), std::sqrt(0.7));
+  EXPECT_DOUBLE_EQ(sd(2.0, 0.0, 0.0, 0.0), 2.0 * std::sqrt(0.7));
+  EXPECT_EQ(sd(0.0, 0.0, 0.0, 0.0), 0.0);
 }
 
 }  // namespace

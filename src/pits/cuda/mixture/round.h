@@ -105,14 +105,14 @@ PITS_HOST_DEVICE inline double weighted_mean(const GroupView& group, const Mixtu
   return sum;
 }
 
-// κσ of a set and action; `shared` is the noise variance of all its actions.
+// κσ of a set and action with `ever` rewards since the start; `shared` is the noise variance of all its actions.
 PITS_HOST_DEVICE inline double draw_sd(const LastLayerConfig& config, const RewardUnits& units,
-                                       const RegressionTotals& totals, double shared) {
+                                       const RegressionTotals& totals, double ever, double shared) {
   using C = LastLayerConstants;
   const double unseen = config.scale_prior * fmax(0.0, units.size - (units.high - units.low));
   const double scale_sd = fmin(unseen, C::max_scale_sd * units.spread) / units.sd;
   const double own = (C::own_noise_pairs * shared + totals.misfit) / (C::own_noise_pairs + 0.5 * totals.n);
-  return mixture_draw_sd(config.posterior_scale, scale_sd, totals.n, fmax(shared, own));
+  return mixture_draw_sd(config.posterior_scale, scale_sd, totals.n, ever, fmax(shared, own));
 }
 
 // What a draw thinks of every action, into values (K): a warp takes an action at a time.
@@ -122,6 +122,7 @@ PITS_HOST_DEVICE void find_values(const Team& team, const GroupView& group, cons
   const int set = row / v.draws, draw = row % v.draws, F = v.map(set).settings.features;
   const LastLayerConfig& config = v.networks.settings.config;
   const double shared = v.noise(team, group, g, set);
+  const std::uint32_t* ever = v.pulls + static_cast<std::int64_t>(g) * group.actions;
   for (int a = team.warp; a < group.actions; a += team.warps) {
     const DrawRegression r = v.regression(group, g, set, a);
     double deviation =
@@ -130,7 +131,7 @@ PITS_HOST_DEVICE void find_values(const Team& team, const GroupView& group, cons
     if (config.optimistic) deviation = fmax(0.0, deviation);
     const double agreed = weighted_mean(group, v, g, a), own = v.set_means[v.number(g, set) * group.actions + a];
     values[a] = agreed + config.mean_shrinkage * (own - agreed) +
-                draw_sd(config, group.reward_units[g], *r.totals, shared) * deviation;
+                draw_sd(config, group.reward_units[g], *r.totals, ever[a], shared) * deviation;
   }
   team.sync();
 }
