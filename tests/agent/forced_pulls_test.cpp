@@ -57,8 +57,8 @@ TEST(RoundRobin, IsOfTheFirstActionsAlone) {
 
 constexpr int n = 2;
 
-Stubborn uniform_start(std::size_t K, double floor = 0.0, int pulls = n) {
-  return {{.initial_pulls = pulls, .cold_start = ColdStart::uniform},
+Stubborn uniform_start(std::size_t K, double floor = 0.0, int pulls = n, double own_floor = 0.0) {
+  return {{.initial_pulls = pulls, .cold_start = ColdStart::uniform, .floor = own_floor},
           {.context_size = 1, .actions = K, .seed = 5, .floor = floor}};
 }
 
@@ -97,14 +97,14 @@ std::vector<double> closed_form(const std::vector<int>& rewards, const std::vect
 RC_GTEST_PROP(UniformStart, HasTheProbabilitiesOfItsClosedForm, ()) {
   const auto K = *rc::gen::inRange<std::size_t>(1, 7);
   const int pulls = *rc::gen::inRange(1, 4);
-  const double floor = *rc::gen::element(0.0, 0.1, 1.0);
+  const double floor = *rc::gen::element(0.0, 0.1, 1.0), own_floor = *rc::gen::element(0.0, 0.05, 0.3);
   const auto rewards = *rc::gen::container<std::vector<int>>(K, rc::gen::inRange(0, pulls + 2));
   auto mask = *rc::gen::container<std::vector<std::uint8_t>>(K, rc::gen::inRange<std::uint8_t>(0, 2));
   mask[*rc::gen::inRange<std::size_t>(0, K)] = 1;
-  Stubborn agent = uniform_start(K, floor, pulls);
+  Stubborn agent = uniform_start(K, floor, pulls, own_floor);
   reward(agent, rewards);
   const Query query{.x = nowhere, .actions = {mask}, .id = agent.events(), .want_propensity = true};
-  const std::vector<double> expected = closed_form(rewards, mask, pulls, floor);
+  const std::vector<double> expected = closed_form(rewards, mask, pulls, std::max(floor, own_floor));
   const std::vector<float> p = probabilities(agent, query);
   for (std::size_t a = 0; a < K; ++a) RC_ASSERT(std::abs(p[a] - expected[a]) < 1e-6);
   const Decision decision = agent.choose(query);
@@ -118,8 +118,8 @@ TEST(UniformStart, PlaysActionsAsOftenAsItsProbabilitiesSay) {
   const std::vector<std::uint8_t> mask = {1, 1, 1, 0, 0, 1};
   std::vector<double> counts(6, 0.0);
   for (std::uint64_t seed = 0; seed < 5000; ++seed) {
-    Stubborn agent({.initial_pulls = n, .cold_start = ColdStart::uniform},
-                   {.context_size = 1, .actions = 6, .seed = seed, .floor = 0.3});
+    Stubborn agent({.initial_pulls = n, .cold_start = ColdStart::uniform, .floor = 0.3},
+                   {.context_size = 1, .actions = 6, .seed = seed, .floor = 0.1});
     reward(agent, rewards);
     counts[agent.choose({.x = nowhere, .actions = {mask}, .id = agent.events()}).action] += 1.0;
   }

@@ -126,5 +126,23 @@ TEST(Propensity, ForcedPullsAreCertainAndRoundRobin) {
   EXPECT_LT(next.propensity.value(), 1.0F);
 }
 
+// The floor that `pi-ts,floor=0.1` asks for holds while an action is cold; pulls by turns are as published.
+TEST(Propensity, OfAColdStartHasTheAgentsOwnFloor) {
+  const std::vector<float> x = {0.0F};
+  const auto cold_one_of_three = [&](const std::string& spec) {
+    const auto agent = small_agent(spec, {.context_size = 1, .actions = 3, .seed = 6});
+    for (DecisionId id = 0; id < 4; ++id) {
+      const Feedback event{.x = x, .action = static_cast<Action>(id % 2), .reward = 1.0F, .id = id};
+      agent->learn({&event, 1});
+    }
+    return probabilities(*agent, {.x = x, .id = 5});
+  };
+  const std::vector<float> p = cold_one_of_three("pi-ts,floor=0.1");
+  EXPECT_FLOAT_EQ(p[0], 0.1F / 3.0F);
+  EXPECT_FLOAT_EQ(p[1], 0.1F / 3.0F);
+  EXPECT_FLOAT_EQ(p[2], 0.9F + 0.1F / 3.0F);
+  EXPECT_EQ(cold_one_of_three("pi-ts,floor=0.1,cold_start=round-robin"), (std::vector{0.0F, 0.0F, 1.0F}));
+}
+
 }  // namespace
 }  // namespace pits::test

@@ -1,8 +1,10 @@
 // Saved bandits of every kind of agent, frozen in fixtures/: a pits of any later version reads them. Where a class's
 // list of fields changes, its version rises, it goes on reading the old list (core/io/archive.h), and a new set of
-// files is added beside this one. Until the first release they may be written anew instead:
+// files is added beside this one, of the agents that have the class (frozen_sets):
 //
-//   PITS_FREEZE=1 build/release/test_bandit --gtest_filter='Frozen*'
+//   PITS_FREEZE=2 build/release/test_bandit --gtest_filter='Frozen*'
+//
+// Until the first release sets may be written anew instead.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -63,7 +65,16 @@ std::string tiny_spec(const std::string& agent) {
   return text;
 }
 
-std::string file_of(const std::string& agent) { return fixtures + "/" + plain_name(agent) + "-1.pits"; }
+// Later versions of some classes: a second set of files, of the agents that have them.
+const std::vector<std::vector<std::string>>& frozen_sets() {
+  static const std::vector<std::vector<std::string>> sets = {frozen_agents(), {"pi-ts"}};
+  return sets;
+}
+
+std::string file_of(const std::string& agent, std::size_t set = 0) {
+  return fmt::format("{}/{}-{}.pits", fixtures, plain_name(agent), set + 1);
+}
+std::string values_file(std::size_t set) { return fmt::format("{}/values-{}.json", fixtures, set + 1); }
 
 Json values_of(const Bandit& bandit) {
   std::vector<float> p(action_count);
@@ -88,23 +99,22 @@ std::string file_with(Versions versions, const std::string& rest) {
   return sealed("bandit", table.bytes() + rest);
 }
 
-void freeze() {
+void freeze(std::size_t set) {
   Json values;
-  for (const std::string& agent : frozen_agents()) {
+  for (const std::string& agent : frozen_sets()[set]) {
     Bandit bandit(tiny_spec(agent), small_setup());
     play(bandit, 0, frozen_rounds);
-    bandit.save(file_of(agent));
+    bandit.save(file_of(agent, set));
     values[agent] = values_of(bandit);
   }
-  write_file_atomically(fixtures + "/values-1.json", values.dump(1) + "\n");
+  write_file_atomically(values_file(set), values.dump(1) + "\n");
 }
 
-TEST(FrozenBandits, AreReadAndGoOn) {
-  if (std::getenv("PITS_FREEZE") != nullptr) freeze();
-  const Json known = Json::parse(bytes_of(fixtures + "/values-1.json"));
-  for (const std::string& agent : frozen_agents()) {
-    SCOPED_TRACE(agent);
-    const std::string file = bytes_of(file_of(agent));
+void expect_to_go_on(std::size_t set) {
+  const Json known = Json::parse(bytes_of(values_file(set)));
+  for (const std::string& agent : frozen_sets()[set]) {
+    SCOPED_TRACE(file_of(agent, set));
+    const std::string file = bytes_of(file_of(agent, set));
     Bandit bandit = Bandit::from_saved(file, agent);
     const Json found = values_of(bandit), &expected = known.at(agent);
     EXPECT_EQ(found["pending"], expected["pending"]);
@@ -119,6 +129,12 @@ TEST(FrozenBandits, AreReadAndGoOn) {
     }
     EXPECT_NO_THROW(play(bandit, frozen_rounds, frozen_rounds + 20));
   }
+}
+
+// PITS_FREEZE=N writes set N.
+TEST(FrozenBandits, AreReadAndGoOn) {
+  if (const char* set = std::getenv("PITS_FREEZE")) freeze(std::stoul(set) - 1);
+  for (std::size_t set = 0; set < frozen_sets().size(); ++set) expect_to_go_on(set);
 }
 
 // The classes that name a version in the sources, and the version that they write. What is in no saved bandit is left
@@ -139,9 +155,11 @@ std::map<std::string, std::uint32_t> versions_in_the_sources() {
 
 TEST(FrozenBandits, HoldEveryClassInTheVersionOfToday) {
   std::map<std::string, std::uint32_t> frozen;
-  for (const std::string& agent : frozen_agents()) {
-    for (const auto& [name, version] : parts_of(bytes_of(file_of(agent))).first) {
-      frozen[name] = std::max(frozen[name], version);
+  for (std::size_t set = 0; set < frozen_sets().size(); ++set) {
+    for (const std::string& agent : frozen_sets()[set]) {
+      for (const auto& [name, version] : parts_of(bytes_of(file_of(agent, set))).first) {
+        frozen[name] = std::max(frozen[name], version);
+      }
     }
   }
   auto sources = versions_in_the_sources();

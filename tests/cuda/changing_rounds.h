@@ -13,11 +13,13 @@ inline std::vector<Case> mixture_cases() {
                             {"long contexts", config, 24, 3, 2, 500},
                             {"longer contexts", config, 70, 2, 1, 300},
                             {"the last 200", config, 6, 3, 2, 500},
-                            {"round-robin, floor, remembers all", config, 6, 3, 2, 300}};
+                            {"round-robin, floor, remembers all", config, 6, 3, 2, 300},
+                            {"a floor while actions are cold", config, 6, 12, 2, 300}};
   list[3].config.posterior.memory.capacity = 200;
   list[4].config.exploration.cold_start = ColdStart::round_robin;
   list[4].config.exploration.floor = 0.2;
   list[4].config.posterior.memory.adaptive = false;
+  list[5].config.exploration.floor = 0.3;
   for (Case& c : list) {
     c.config.posterior.particles = 3;
     c.config.posterior.last_layer.held_draws = 7;

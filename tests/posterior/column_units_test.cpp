@@ -83,6 +83,88 @@ TEST(ColumnUnits, OneOutlierOrTwoValuesAreNoLevel) {
   EXPECT_TRUE(units_of(x).levels.empty());
 }
 
+// A flag, drawn with this share of ones, where every fifth number is −999.
+Numbers flag_with_missing(double share, std::uint64_t seed) {
+  Stream stream({.seed = seed, .purpose = Purpose::target_sample});
+  Numbers x(500);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 5 == 0 ? -999.0F : stream.uniform() < share ? 1.0F : 0.0F;
+  return x;
+}
+
+Numbers without(Numbers x, const std::vector<float>& values) {
+  std::erase_if(x, [&](float v) { return std::ranges::find(values, v) != values.end(); });
+  return x;
+}
+
+// Missing values do not hide a flag, however rare its ones are.
+TEST(ColumnUnits, AFlagWithMissingValuesIsStandardisedAsWithoutThem) {
+  for (const double share : {0.01, 0.03, 0.12, 0.25, 0.5, 0.97}) {
+    const Numbers x = flag_with_missing(share, 8), rest = without(x, {-999.0F});
+    const ColumnUnits units = units_of(x);
+    ASSERT_EQ(units.levels.size(), 1U) << share;
+    EXPECT_NE(units.level(-999.0F), nullptr);
+    for (const float v : {0.0F, 1.0F}) EXPECT_NEAR(units(v), std::clamp(plain(rest, v), -10.0, 10.0), 1e-4) << share;
+  }
+}
+
+// Too few to be a level: no more than a factor of four narrower.
+TEST(ColumnUnits, AFewMissingValuesDoNotHideAFlag) {
+  Numbers x = mapped(normals(500, 9), [](double z) { return z > 1.2 ? 1.0 : 0.0; });
+  const double before = units_of(x)(1.0F) - units_of(x)(0.0F);
+  for (std::size_t i = 0; i < 5; ++i) x[100 * i] = -999.0F;
+  const ColumnUnits units = units_of(x);
+  EXPECT_TRUE(units.levels.empty() && units.tails);
+  EXPECT_NEAR(units(1.0F) - units(0.0F), 0.25, 1e-5);  // a width is the distance of 0 and 1
+  EXPECT_GT(before, 1.0);
+}
+
+// The outer one first, then the other: at the same end or at both.
+TEST(ColumnUnits, TwoCodesAtOneEndAreTwoLevels) {
+  for (const double sign : {1.0, -1.0}) {
+    Numbers x = normals(400, 10);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (i % 20 == 0) x[i] = static_cast<float>(-9999.0 * sign);
+      if (i % 5 == 1) x[i] = static_cast<float>(-999.0 * sign);
+    }
+    const std::vector<float> codes = {static_cast<float>(-9999.0 * sign), static_cast<float>(-999.0 * sign)};
+    const Numbers rest = without(x, codes);
+    const ColumnUnits units = units_of(x);
+    ASSERT_EQ(units.levels.size(), 2U);
+    for (const float code : codes) EXPECT_NE(units.level(code), nullptr);
+    for (const float v : rest) EXPECT_NEAR(units(v), plain(rest, v), 1e-4);
+  }
+}
+
+// Revenue: mostly 0, a tail, and one number of a million. And counts with a code for "unknown".
+TEST(ColumnUnits, ColumnsThatAreMostlyZeroKeepTheirOtherNumbersApart) {
+  Numbers revenue = mapped(normals(1000, 11), [](double z) { return std::exp(z); });
+  for (std::size_t i = 0; i < revenue.size(); ++i) revenue[i] = i % 10 == 0 ? revenue[i] : 0.0F;
+  EXPECT_FALSE(units_of(revenue).tails);
+  revenue[30] = 1e6F;
+  const ColumnUnits units = units_of(revenue);
+  EXPECT_TRUE(units.tails);
+  EXPECT_GT(units(1.0F) - units(0.0F), 0.15);  // a width is the median of the others, which is about 1
+  EXPECT_GT(units(3.0F), units(1.0F));
+
+  Numbers counts = mapped(normals(1000, 12), [](double z) { return z > 1.0 ? std::floor(3.0 * z) : 0.0; });
+  for (std::size_t i = 0; i < counts.size(); i += 8) counts[i] = 99999.0F;
+  const Numbers known = without(counts, {99999.0F});
+  ASSERT_EQ(units_of(counts).levels.size(), 1U);
+  for (const float v : known) EXPECT_NEAR(units_of(counts)(v), std::clamp(plain(known, v), -10.0, 10.0), 1e-4);
+}
+
+// Flags, one-hot columns and few values near each other stay as plain standardisation has them.
+TEST(ColumnUnits, FlagsHaveNoLevels) {
+  for (const double share : {0.01, 0.02, 0.05, 0.3, 0.8, 0.98}) {
+    Stream stream({.seed = 13, .purpose = Purpose::target_sample});
+    Numbers x(1000);
+    for (float& v : x) v = stream.uniform() < share ? 1.0F : 0.0F;
+    const ColumnUnits units = units_of(x);
+    EXPECT_TRUE(units.levels.empty() && !units.tails) << share;
+    for (const float v : {0.0F, 1.0F}) EXPECT_NEAR(units(v), std::clamp(plain(x, v), -10.0, 10.0), 1e-5);
+  }
+}
+
 // Cauchy contexts: the unit is four widths of the middle, and the order stays until all are 10.
 TEST(ColumnUnits, HeavyTailsAreBentInOrder) {
   const auto cauchy = [](double z) {
@@ -119,11 +201,12 @@ TEST(ColumnUnits, AConstantColumnAndOneNumberKeepTheirScale) {
 
 // The unit and the zero of a column are nobody's business.
 RC_GTEST_PROP(ColumnUnits, DoNotDependOnScaleAndShift, (std::uint32_t seed)) {
-  const int kind = *rc::gen::inRange(0, 3);
+  const int kind = *rc::gen::inRange(0, 4);
   const double scale = std::exp(*rc::gen::inRange(-5, 6)), shift = *rc::gen::inRange(-20, 21);
   Numbers x = normals(*rc::gen::inRange<std::size_t>(2, 300), seed);
   if (kind == 1) x = mapped(x, [](double z) { return z * z * z * z * z; });
-  for (std::size_t i = 0; kind == 2 && i < x.size(); i += 9) x[i] = -999.0F;
+  if (kind == 3) x = mapped(x, [](double z) { return z > 1.0 ? std::floor(2.0 * z) : 0.0; });
+  for (std::size_t i = 0; kind >= 2 && i < x.size(); i += 9) x[i] = -999.0F;
   const Numbers moved = mapped(x, [&](double v) { return scale * (v + shift); });
   const ColumnUnits one = units_of(x), other = units_of(moved);
   RC_ASSERT(one.levels.size() == other.levels.size());

@@ -67,10 +67,11 @@ Agent::Agent(const AgentSetup& setup, const Exploration& exploration)
       exploration_(checked(exploration)),
       forced_pulls_(exploration_.cold_start, exploration_.initial_pulls, setup_.actions, setup_.first_actions()) {}
 
-// The floor of a product holds from the first decision on; an agent's own begins after its forced pulls.
+// The larger of the two. Pulls by turns are as published: there an agent's own floor begins after them.
 double Agent::floor(bool forced) const {
   const double own = exploration_.floor / (1.0 + exploration_.floor_decay * static_cast<double>(events_));
-  return forced ? setup_.floor : std::max(setup_.floor, own);
+  const bool turn = forced && exploration_.cold_start == ColdStart::round_robin;
+  return turn ? setup_.floor : std::max(setup_.floor, own);
 }
 
 Action Agent::own_decision(const Query& query, std::span<const Action> forced, Stream& stream,

@@ -1,4 +1,5 @@
-// Whole rounds of the default, choose and learn: what they cost after many observations, and over a run of 2,000.
+// Whole rounds of the default, choose and learn: what they cost after many observations, and over a run of 2,000;
+// beside the default before it, `pi-ts:exact`.
 #include <time.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@ namespace {
 
 using State = benchmark::State;
 
-constexpr const char* spec = "pi-ts";
 constexpr std::size_t short_run = 2000;
 constexpr std::size_t events_a_call = 1000;  // of the history
 
@@ -57,7 +57,7 @@ void learn_history(Agent& agent, Rounds& rounds, std::size_t n) {
 }
 
 // CPU time of `window` rounds after n observations: the mean and the 99th percentile of a round, the longest learn.
-void measure(std::size_t d, std::size_t K, std::size_t n, std::size_t window, State& state) {
+void measure(const char* spec, std::size_t d, std::size_t K, std::size_t n, std::size_t window, State& state) {
   for (auto _ : state) {
     const auto agent = find_recipe(agent_catalogue(), "agent", parse_spec(spec))
                            ->make({.context_size = d, .actions = K, .seed = 1, .realization = 0});
@@ -85,26 +85,32 @@ void measure(std::size_t d, std::size_t K, std::size_t n, std::size_t window, St
   }
 }
 
-Case case_of(std::string name, std::size_t d, std::size_t K, std::size_t n, std::size_t window) {
+Case case_of(std::string name, const char* spec, std::size_t d, std::size_t K, std::size_t n, std::size_t window) {
   return {.name = std::move(name),
-          .body = [=](State& state) { measure(d, K, n, window, state); },
+          .body = [=](State& state) { measure(spec, d, K, n, window, state); },
           .timing = Timing::manual,
           .repetitions = 1,
           .iterations = 1};
+}
+
+// The default's case and, `before`, that of the default before it.
+void add(std::vector<Case>& cases, const std::string& name, std::size_t d, std::size_t K, std::size_t n, bool before) {
+  // Late trainings are 2 % of the observations apart: a window of 5 % has two or three.
+  const std::size_t window = std::max(n / 20, short_run);
+  cases.push_back(case_of(name, "pi-ts", d, K, n, window));
+  if (before) cases.push_back(case_of(name + ",exact", "pi-ts:exact", d, K, n, window));
 }
 
 }  // namespace
 
 std::vector<Case> default_round_cases() {
   std::vector<Case> cases;
-  // Late trainings are 2 % of the observations apart: a window of 5 % has two or three.
   for (const std::size_t n : {1'000U, 10'000U, 100'000U, 1'000'000U}) {
-    cases.push_back(
-        case_of(fmt::format("default-round/d=20,K=12,after={}", n), 20, 12, n, std::max(n / 20, short_run)));
+    add(cases, fmt::format("default-round/d=20,K=12,after={}", n), 20, 12, n, n < 1'000'000);
   }
-  cases.push_back(case_of("default-run/d=9,K=7,T=2000", 9, 7, 0, short_run));    // as statlog
-  cases.push_back(case_of("default-run/d=54,K=7,T=2000", 54, 7, 0, short_run));  // as covertype
-  cases.push_back(case_of("default-run/d=20,K=100,T=2000", 20, 100, 0, short_run));
+  add(cases, "default-run/d=9,K=7,T=2000", 9, 7, 0, true);    // as statlog
+  add(cases, "default-run/d=54,K=7,T=2000", 54, 7, 0, true);  // as covertype
+  add(cases, "default-run/d=20,K=100,T=2000", 20, 100, 0, true);
   return cases;
 }
 

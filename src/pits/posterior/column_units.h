@@ -4,6 +4,7 @@
 // two thirds: a few huge numbers must not leave all others at 0. Where that bound holds, numbers beyond two units count
 // by their logarithm; the order stays. An extreme number that repeats far from all others, e.g. −999 for a missing
 // value, is a level: it becomes 0, the mean of the others, and is marked in a column of its own where one is free.
+// Where most numbers are one, as in a flag or a count that is mostly 0, the width is how far the others are from it.
 #pragma once
 
 #include <cmath>
@@ -26,7 +27,7 @@ struct ColumnUnits {
       archive(value, column);
     }
   };
-  // At most one at each end of the sample.
+  // From the ends of the sample inwards.
   struct Levels {
     static constexpr std::size_t most = 2;
     Level of[most]{};
@@ -67,7 +68,9 @@ struct RobustConstants {
   static constexpr std::size_t least_repeats = 4;
   static constexpr double level_gap = 6.0;    // in distances between the quartiles of the others
   static constexpr double most_widths = 4.0;  // half the distance of the 16th and 84th percentile, in a unit
-  static constexpr double bend = 2.0;         // units beyond which heavy tails count by their logarithm
+  static constexpr std::size_t least_others =
+      10;                              // beside one number that is most of a column, to know a width of them
+  static constexpr double bend = 2.0;  // units beyond which heavy tails count by their logarithm
 };
 
 PITS_HOST_DEVICE inline float ColumnUnits::operator()(float x) const {
@@ -102,34 +105,79 @@ struct SortedSample {
     for (std::size_t i = 0; i < n; ++i) squares += (x[i] - around) * (x[i] - around);
     return sqrt(squares / static_cast<double>(n));
   }
+
+  // Numbers other than the middle one; `low` of them are below it.
+  PITS_HOST_DEVICE std::size_t others(std::size_t& low) const {
+    const float middle = x[n / 2];
+    std::size_t above = 0;
+    for (low = 0; x[low] < middle;) ++low;
+    while (x[n - 1 - above] > middle) ++above;
+    return low + above;
+  }
+  // The median of how far these are from the middle number; 0 if there are none.
+  PITS_HOST_DEVICE double distance_of_others() const {
+    std::size_t low = 0;
+    const std::size_t count = others(low);
+    const double middle = x[n / 2];
+    double distance = 0.0;
+    std::size_t high = n - (count - low);  // the nearest above
+    for (std::size_t i = 0; i < (count + 1) / 2; ++i) {
+      const double below = low > 0 ? middle - x[low - 1] : INFINITY, above = high < n ? x[high] - middle : INFINITY;
+      distance = fmin(below, above);
+      if (below < above) {
+        --low;
+      } else {
+        ++high;
+      }
+    }
+    return distance;
+  }
 };
 
-// Takes a level from the end `low` of the sample, where it has one.
-PITS_HOST_DEVICE inline void take_level(SortedSample& sample, bool low, ColumnUnits::Levels& levels) {
+// The distance between the quartiles; where these are one number, how far the others are from it.
+PITS_HOST_DEVICE inline double level_width(const SortedSample& sample) {
+  const double width = sample.quantile(0.75) - sample.quantile(0.25);
+  return width > 0.0 ? width : sample.distance_of_others();
+}
+
+// Half the distance of the 16th and 84th percentile; where these are one number and enough others are there, how far
+// those are from it. 0: not known.
+PITS_HOST_DEVICE inline double middle_width(const SortedSample& sample) {
+  const double width = 0.5 * (sample.quantile(0.84) - sample.quantile(0.16));
+  if (width > 0.0) return width;
+  std::size_t low = 0;
+  return sample.others(low) < RobustConstants::least_others ? 0.0 : sample.distance_of_others();
+}
+
+// Takes a level from the end `low` of the sample; false where it has none.
+PITS_HOST_DEVICE inline bool take_level(SortedSample& sample, bool low, ColumnUnits::Levels& levels) {
   using C = RobustConstants;
-  if (sample.n < C::least_sample) return;
+  if (levels.count == ColumnUnits::Levels::most || sample.n < C::least_sample) return false;
   const float value = low ? sample.x[0] : sample.x[sample.n - 1];
   std::size_t same = 0;
   while (same < sample.n && sample.x[low ? same : sample.n - 1 - same] == value) ++same;
   const SortedSample rest{low ? sample.x + same : sample.x, sample.n - same};
   const double least = fmax(static_cast<double>(C::least_repeats), C::least_share * static_cast<double>(sample.n));
-  if (static_cast<double>(same) < least || rest.n < C::least_sample / 2) return;
-  const double width = rest.quantile(0.75) - rest.quantile(0.25);
+  if (static_cast<double>(same) < least || rest.n < C::least_sample / 2) return false;
+  const double width = level_width(rest);
   const double gap = low ? rest.x[0] - double{value} : value - double{rest.x[rest.n - 1]};
-  if (!(width > 0.0) || gap <= C::level_gap * width) return;
+  if (!(width > 0.0) || gap <= C::level_gap * width) return false;
   levels.of[levels.count++] = {.value = value};
   sample = rest;
+  return true;
 }
 
 // Levels are unmarked.
 PITS_HOST_DEVICE inline ColumnUnits find_units(SortedSample x) {
   using C = RobustConstants;
   ColumnUnits units;
-  take_level(x, true, units.levels);
-  take_level(x, false, units.levels);
+  for (bool taken = true; taken;) {
+    const bool low = take_level(x, true, units.levels), high = take_level(x, false, units.levels);
+    taken = low || high;
+  }
   units.centre = x.mean(x.x[0], x.x[x.n - 1]);
   double unit = x.sd(units.centre);
-  const double most = C::most_widths * 0.5 * (x.quantile(0.84) - x.quantile(0.16));
+  const double most = C::most_widths * middle_width(x);
   units.tails = x.n >= C::least_sample && most > 0.0 && unit > most;
   if (units.tails) {
     unit = most;

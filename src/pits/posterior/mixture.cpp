@@ -70,6 +70,7 @@ Mixture::Mixture(const LastLayerConfig& config, const Posterior& posterior, cons
   }
   sets_.emplace_back(linear_groups(network.inputs()), K, S, noise);
   draw_sd_ = Matrix<float>(sets_.size(), K);
+  rewards_.resize(K);
   for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].start(draws_of(i, Purpose::last_layer, 0));
   update_weights();
   update_draw_sd(posterior.standardiser());
@@ -227,6 +228,7 @@ double Mixture::observe(const Posterior& posterior, const Observation& observati
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     sets_[i].observe(observation.action, p.features[i], reward, noise.row(i));
   }
+  rewards_[observation.action] += 1.0;
   update_weights();
   update_draw_sd(posterior.standardiser());
   return reward - p.mean[observation.action];
@@ -263,8 +265,8 @@ void Mixture::update_draw_sd(const Standardiser& standardiser) {
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     const double shared = sets_[i].noise_variance();
     for (std::size_t a = 0; a < draw_sd_.cols(); ++a) {
-      draw_sd_(i, a) = static_cast<float>(
-          mixture_draw_sd(config_.posterior_scale, scale_sd, sets_[i].n(a), sets_[i].noise_variance(shared, a)));
+      draw_sd_(i, a) = static_cast<float>(mixture_draw_sd(config_.posterior_scale, scale_sd, sets_[i].n(a), rewards_[a],
+                                                          sets_[i].noise_variance(shared, a)));
     }
   }
 }
@@ -281,11 +283,17 @@ void Mixture::add_actions(const Posterior& posterior, std::size_t n) {
   const std::size_t K = draw_sd_.cols();
   for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].add_actions(n, draws_of(i, Purpose::new_action, K));
   draw_sd_ = Matrix<float>(sets_.size(), K + n);
+  rewards_.resize(K + n);
   update_draw_sd(posterior.standardiser());
 }
 
 void Mixture::state(Archive& archive) {
-  archive.version("Mixture", 1)(sets_, draw_sd_, low_, high_, lead_, fits_);
+  archive.version("Mixture", 2, 1)(sets_, draw_sd_, low_, high_, lead_, fits_);
+  if (archive.version_of("Mixture") >= 2) {
+    archive(rewards_);
+  } else {
+    for (std::size_t a = 0; a < rewards_.size(); ++a) rewards_[a] = sets_[0].n(a);  // what is left of them
+  }
   if (archive.reading()) {
     if (!std::isfinite(lead_)) throw bad_input("the saved weights of the models are not finite");
     update_weights();

@@ -82,6 +82,7 @@ class Mixture {
   std::vector<FeatureRegressions> sets_;  // (M + 1)
   Matrix<float> draw_sd_;                 // (M + 1,K) κσ
   float low_ = 0.0F, high_ = 0.0F;        // bounds of the means
+  std::vector<double> rewards_;           // (K) that have come since the start
   double lead_ = 0.0;                     // log likelihood of the linear model over the networks', lately
   std::uint32_t fits_ = 0;
   double linear_weight_ = 0.0;  // follows from lead_

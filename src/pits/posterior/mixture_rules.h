@@ -48,12 +48,14 @@ PITS_HOST_DEVICE inline double linear_weight(double lead) {
   return share < C::least_weight ? 0.0 : share > 1.0 - C::least_weight ? 1.0 : share;
 }
 
-// κσ of an action with n rewards and this noise variance. The scale prior of last layers (last_layer_config.h), but for
-// an action's first rewards only: rewards far from 0 would pay for it for ever.
-PITS_HOST_DEVICE inline double mixture_draw_sd(double posterior_scale, double scale_sd, double n, double noise) {
+// κσ of an action with this noise variance, of which n rewards are remembered and `ever` have come since the start. The
+// scale prior of last layers (last_layer_config.h), but for an action's first rewards only: rewards far from 0 would
+// pay for it for ever, or after every change anew.
+PITS_HOST_DEVICE inline double mixture_draw_sd(double posterior_scale, double scale_sd, double n, double ever,
+                                               double noise) {
   const bool hardly_tried = n < 2.0 && posterior_scale > 0.0;
   const double kappa = hardly_tried ? fmax(1.0, posterior_scale) : posterior_scale;
-  const double faded = n < MixtureConstants::scale_pulls ? scale_sd * scale_sd / (1.0 + 0.5 * n) : 0.0;
+  const double faded = ever < MixtureConstants::scale_pulls ? scale_sd * scale_sd / (1.0 + 0.5 * ever) : 0.0;
   return kappa * sqrt(noise + faded);
 }
 

@@ -34,17 +34,16 @@ struct MixtureBeginning {
   int row;     // set · S + draw
 };
 
-// The cold action that a decision is forced to take, or −1.
-template <class Words>
-PITS_HOST_DEVICE int forced_action(const GroupView& group, const DecisionSettings& choice, const std::uint32_t* pulls,
-                                   int t, const Words& words) {
+// The cold action that a decision is forced to take, or −1; drawn with `word`, where it is drawn.
+PITS_HOST_DEVICE inline int forced_action(const GroupView& group, const DecisionSettings& choice,
+                                          const std::uint32_t* pulls, int t, std::uint32_t word) {
   const long long K = group.actions, n = choice.initial_pulls;
   if (choice.cold_start == ColdStart::round_robin) return t < n * K ? static_cast<int>(t % K) : -1;
   if (t >= static_cast<long long>(cold_patience) * n * K) return -1;
   std::uint32_t cold = 0;
   for (int a = 0; a < K; ++a) cold += pulls[a] < n ? 1 : 0;
   if (cold == 0) return -1;
-  std::uint32_t left = index_below(cold, words[0]);
+  std::uint32_t left = index_below(cold, word);
   for (int a = 0; a < K; ++a) {
     if (pulls[a] < n && left-- == 0) return a;
   }
@@ -72,12 +71,16 @@ PITS_HOST_DEVICE inline int drawn_row(const MixtureView& v, int g, double u) {
 PITS_HOST_DEVICE inline MixtureBeginning begin_decision(const GroupView& group, const MixtureView& v,
                                                         const DecisionSettings& choice, int g, int t) {
   const auto words = decision_words(group, g, t);
-  const int forced = forced_action(group, choice, v.pulls + static_cast<std::int64_t>(g) * group.actions, t, words);
-  if (forced >= 0) return {forced, 0};
   const double floor = choice.floor_at(t);
-  if (floor <= 0.0) return {-1, drawn_row(v, g, uniform(words[0], words[1]))};
-  if (uniform(words[0], words[1]) < floor) return {static_cast<int>(index_below(group.actions, words[2])), 0};
-  return {-1, drawn_row(v, g, uniform(words[2], words[3]))};
+  const bool by_turns = choice.cold_start == ColdStart::round_robin;  // before the floor; drawn ones are mixed with it
+  const bool by_chance = floor > 0.0 && uniform(words[0], words[1]) < floor;
+  const int any = static_cast<int>(index_below(group.actions, words[2]));
+  if (by_chance && !by_turns) return {any, 0};
+  const int forced = forced_action(group, choice, v.pulls + static_cast<std::int64_t>(g) * group.actions, t,
+                                   floor > 0.0 ? words[2] : words[0]);
+  if (forced >= 0) return {forced, 0};
+  if (by_chance) return {any, 0};
+  return {-1, drawn_row(v, g, floor > 0.0 ? uniform(words[2], words[3]) : uniform(words[0], words[1]))};
 }
 
 // What every set expects of every action; a warp takes one of each at a time.
@@ -102,14 +105,14 @@ PITS_HOST_DEVICE inline double weighted_mean(const GroupView& group, const Mixtu
   return sum;
 }
 
-// κσ of a set and action; `shared` is the noise variance of all its actions.
+// κσ of a set and action with `ever` rewards since the start; `shared` is the noise variance of all its actions.
 PITS_HOST_DEVICE inline double draw_sd(const LastLayerConfig& config, const RewardUnits& units,
-                                       const RegressionTotals& totals, double shared) {
+                                       const RegressionTotals& totals, double ever, double shared) {
   using C = LastLayerConstants;
   const double unseen = config.scale_prior * fmax(0.0, units.size - (units.high - units.low));
   const double scale_sd = fmin(unseen, C::max_scale_sd * units.spread) / units.sd;
   const double own = (C::own_noise_pairs * shared + totals.misfit) / (C::own_noise_pairs + 0.5 * totals.n);
-  return mixture_draw_sd(config.posterior_scale, scale_sd, totals.n, fmax(shared, own));
+  return mixture_draw_sd(config.posterior_scale, scale_sd, totals.n, ever, fmax(shared, own));
 }
 
 // What a draw thinks of every action, into values (K): a warp takes an action at a time.
@@ -119,6 +122,7 @@ PITS_HOST_DEVICE void find_values(const Team& team, const GroupView& group, cons
   const int set = row / v.draws, draw = row % v.draws, F = v.map(set).settings.features;
   const LastLayerConfig& config = v.networks.settings.config;
   const double shared = v.noise(team, group, g, set);
+  const std::uint32_t* ever = v.pulls + static_cast<std::int64_t>(g) * group.actions;
   for (int a = team.warp; a < group.actions; a += team.warps) {
     const DrawRegression r = v.regression(group, g, set, a);
     double deviation =
@@ -127,7 +131,7 @@ PITS_HOST_DEVICE void find_values(const Team& team, const GroupView& group, cons
     if (config.optimistic) deviation = fmax(0.0, deviation);
     const double agreed = weighted_mean(group, v, g, a), own = v.set_means[v.number(g, set) * group.actions + a];
     values[a] = agreed + config.mean_shrinkage * (own - agreed) +
-                draw_sd(config, group.reward_units[g], *r.totals, shared) * deviation;
+                draw_sd(config, group.reward_units[g], *r.totals, ever[a], shared) * deviation;
   }
   team.sync();
 }
