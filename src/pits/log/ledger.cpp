@@ -58,7 +58,7 @@ DecisionId Ledger::decide(Decided& decided) {
   check_key(decided.key);
   if (!decided.key.empty()) {
     if (const auto same = keys_.find(decided.key); same != keys_.end()) return same->second;
-    if (const auto earlier = store_.decision_of(decided.key)) return *earlier;
+    if (const auto earlier = decision_with(decided.key)) return *earlier;
   }
   if (knows(decided.id)) throw failed("two decisions have the id {}", decided.id);
   decided.active = !books_.config.activation;
@@ -266,6 +266,7 @@ void Ledger::commit() {
   keys_.clear();
   books_before_.reset();
   expired_before_ = expired_to_;
+  counts_.mended = index_.mended();
   counts_before_ = counts_;
   forget_tallies();
 }

@@ -22,6 +22,20 @@ Choice choice_of(const Decided& decided) {
           .propensity_error = decided.propensity_error};
 }
 
+// That is not empty.
+std::string first_of(std::initializer_list<std::string_view> problems) {
+  const auto found = std::ranges::find_if(problems, [](std::string_view problem) { return !problem.empty(); });
+  return found == problems.end() ? std::string() : std::string(*found);
+}
+
+std::string damage_of_index(const LedgerCounts& counts) {
+  if (counts.mended == 0) return {};
+  return fmt::format(
+      "{} pages of the index of decisions were damaged and were made again from the events: the disk is "
+      "perhaps failing",
+      counts.mended);
+}
+
 }  // namespace
 
 Created created_by(const LiveSetup& setup) {
@@ -208,6 +222,27 @@ std::string LiveBandit::saved() {
   }
   const std::scoped_lock lock(learning_);
   return learner_.saved();
+}
+
+LiveStatus LiveBandit::status() const {
+  const std::string store_problem = writer_->problem();
+  const LedgerCounts counts = writer_->counts();
+  const std::scoped_lock lock(mutex_);
+  const std::string damage = damage_.empty() ? damage_of_index(counts) : damage_;
+  return {.committed = committed_,
+          .learned = learned_to_,
+          .made = decider_->made(),
+          .queued = writer_->queued(),
+          .waiting = writer_->waiting(),
+          .unlogged = writer_->unlogged(),
+          .durable = counts,
+          .refused = refused_,
+          .trainings = trainings_,
+          .training = !idle_,
+          .learning_problem = learning_problem_,
+          .store_problem = store_problem,
+          .damage = damage,
+          .problem = first_of({store_problem, learning_problem_, refusal_, damage})};
 }
 
 }  // namespace pits

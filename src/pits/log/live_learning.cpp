@@ -17,12 +17,6 @@ constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
 constexpr std::chrono::microseconds look_again{60'000'000};  // where nothing happens
 constexpr Microseconds hour = 3'600'000'000;
 
-// That is not empty.
-std::string first_of(std::initializer_list<std::string_view> problems) {
-  const auto found = std::ranges::find_if(problems, [](std::string_view problem) { return !problem.empty(); });
-  return found == problems.end() ? std::string() : std::string(*found);
-}
-
 }  // namespace
 
 void LiveBandit::committed(EventNumber number) {
@@ -268,26 +262,6 @@ bool LiveBandit::catch_up(std::chrono::milliseconds most) {
     lock.lock();
   }
   return false;
-}
-
-LiveStatus LiveBandit::status() const {
-  const std::string store_problem = writer_->problem();
-  const LedgerCounts counts = writer_->counts();
-  const std::scoped_lock lock(mutex_);
-  return {.committed = committed_,
-          .learned = learned_to_,
-          .made = decider_->made(),
-          .queued = writer_->queued(),
-          .waiting = writer_->waiting(),
-          .unlogged = writer_->unlogged(),
-          .durable = counts,
-          .refused = refused_,
-          .trainings = trainings_,
-          .training = !idle_,
-          .learning_problem = learning_problem_,
-          .store_problem = store_problem,
-          .damage = damage_,
-          .problem = first_of({store_problem, learning_problem_, refusal_, damage_})};
 }
 
 }  // namespace pits
