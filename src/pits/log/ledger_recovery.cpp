@@ -1,5 +1,6 @@
 // How the books are restored: the recovery point, the events after it, and the chains of events of decisions.
 #include <algorithm>
+#include <limits>
 
 #include "pits/core/damaged.h"
 #include "pits/log/ledger.h"
@@ -55,10 +56,12 @@ void Ledger::Tally::add(const Rewarded& reward) {
   bytes += sizeof(std::string) + reward.key.size();
 }
 
+// A sum that no float holds is the largest one: an outcome is finite, as every reward is.
 float Ledger::Tally::value(RewardRule rule) const {
+  constexpr double most = std::numeric_limits<float>::max();
   switch (rule) {
     case RewardRule::first: return first;
-    case RewardRule::sum: return static_cast<float>(sum);
+    case RewardRule::sum: return static_cast<float>(std::clamp(sum, -most, most));
     case RewardRule::largest: return largest;
   }
   return first;
