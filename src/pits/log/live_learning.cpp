@@ -187,8 +187,9 @@ void LiveBandit::keep_snapshot(bool base) {
   snapshot_cost_ = snapshot_at_ - start;
 }
 
-// Contexts and events older than their retention, about thirty times in its length and at most once an hour. What has
-// been learned is kept first: a replay cannot start earlier from then on.
+// Contexts and events older than their retention, about thirty times in its length and at most once an hour. Their age
+// is that of the log's own count of time, so that a UTC clock that jumps forward erases nothing. What has been learned
+// is kept first: a replay cannot start earlier from then on.
 void LiveBandit::erase_if_due() {
   const Microseconds now = clock_.utc();
   if (std::abs(now - looked_at_) < hour) return;
@@ -216,9 +217,7 @@ std::vector<IndexEntry> LiveBandit::standings(const std::vector<DecisionId>& ids
 // Recorded first, with what the books know of those events: a replay never starts before the base from then on.
 void LiveBandit::drop_old(Microseconds retention) {
   RetentionLook look{.base = learner_.number()};
-  look.before = writer_->call([&](Ledger& ledger) {
-    return GroupTime{.utc = looked_at_ - retention, .elapsed = ledger.time().elapsed - retention};
-  });
+  look.before = writer_->call([&](Ledger& ledger) { return ledger.time().elapsed - retention; });
   for (bool more = true; more;) {
     const Droppable found =
         droppable_events(*store_, look, [this](const std::vector<DecisionId>& ids) { return standings(ids); });
@@ -238,7 +237,7 @@ void LiveBandit::drop_old(Microseconds retention) {
 void LiveBandit::erase_old(Microseconds retention) {
   RetentionLook look{.base = learner_.number()};
   RetentionMarks marks = writer_->call([&](Ledger& ledger) {
-    look.before = {.utc = looked_at_ - retention, .elapsed = ledger.time().elapsed - retention};
+    look.before = ledger.time().elapsed - retention;
     return ledger.retention_marks();
   });
   const auto standing = [this](const std::vector<DecisionId>& ids) { return standings(ids); };
