@@ -163,7 +163,7 @@ TEST(Index, AServiceSaysThatItWasDamaged) {
   service.store->commit({.pages = {{id / ids_per_page, bytes}}});
   service.open();
   EXPECT_EQ(service.live->reward({id, 1.0F}), Answer::duplicate);
-  EXPECT_EQ(service.live->decide(std::vector<float>(context_size)).id % id_block, 0U);
+  service.live->decide(std::vector<float>(context_size));
   service.live->flush();
   expect_mentions(service.live->status().problem, {"1 pages of the index of decisions were damaged"});
 }

@@ -25,12 +25,14 @@ void IndexCheck::see(EventNumber number, const Event& event) {
   if (const Decided* decided = decision_in(event)) check_key(number, *decided);
   const auto change = index_change(number, event);
   if (!change) return;
-  IndexPage& page = pages_[change->id / ids_per_page];
-  if (number <= written_to_) {
-    page[change->id % ids_per_page] = packed(change->entry);
-  } else {
+  std::uint64_t& entry = pages_[change->id / ids_per_page][change->id % ids_per_page];
+  if (number > written_to_) {
     later_.emplace(change->id, packed(change->entry));
+    return;
   }
+  // A reward that settles at once is no change of its own: the one after it is, and may not be written.
+  if (number == written_to_) later_.emplace(change->id, entry);
+  entry = packed(change->entry);
 }
 
 // Its context, and with it the key, may have been erased since it was read.
@@ -64,7 +66,8 @@ void IndexCheck::check_entry(DecisionId id, const IndexEntry& found, const Index
   if (found.latest > last_) return;  // written meanwhile
   const auto [begin, end] = later_.equal_range(id);
   if (std::any_of(begin, end, [&](const auto& change) { return change.second == packed(found); })) return;
-  const bool dropped = known.standing == Standing::unknown && found.settled() && found.latest < oldest;
+  const bool ended = found.settled() || begin != end;
+  const bool dropped = known.standing == Standing::unknown && ended && found.latest < oldest;
   if (dropped) return;
   throw damaged(
       "the index of decisions is wrong: decision {} is {}, by the events it is {}; restore a backup, or "
