@@ -31,10 +31,11 @@ void Ledger::check(const Reward& reward) const {
   }
 }
 
-void Ledger::create(Store& store, const Clock& clock, const Created& created) {
+void Ledger::create(Store& store, const Clock& clock, const Created& created, DecisionId first_id) {
   if (store.last() != 0) throw bad_input("the store holds a log already");
   GroupWriter group;
   group.add(created);
+  if (first_id > 0) group.add(IdsReserved{.end = first_id});
   store.commit({.first = 1, .group = group.finish({.utc = clock.utc(), .elapsed = 0})});
 }
 

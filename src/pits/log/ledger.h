@@ -58,8 +58,8 @@ class Ledger {
  public:
   // Goes on with the log of the store, which has at least its Created event.
   Ledger(Store& store, const Clock& clock, const LedgerLimits& limits = {});
-  // The first event of an empty store.
-  static void create(Store& store, const Clock& clock, const Created& created);
+  // The first event of an empty store, whose ids start at this one.
+  static void create(Store& store, const Clock& clock, const Created& created, DecisionId first_id = 0);
 
   // Pages of the index hold all changes up to this event; those after it, perhaps. Throws where the recovery point is
   // damaged.

@@ -11,6 +11,12 @@ std::uint64_t random_seed() {
   return std::uint64_t{device()} << 32U | device();
 }
 
+// The microseconds since 2020.
+DecisionId first_id(Microseconds utc) {
+  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
+  return static_cast<DecisionId>(std::max<Microseconds>(utc - start_of_2020, 0));
+}
+
 void check_names(const std::vector<std::string>& names) {
   if (std::ranges::find(names, "") != names.end()) throw bad_input("an action needs a name");
 }
@@ -64,7 +70,7 @@ Created created_by(const LiveSetup& setup) {
 }
 
 void LiveBandit::create(Store& store, const LiveSetup& setup, const Clock& clock) {
-  Ledger::create(store, clock, created_by(setup));
+  Ledger::create(store, clock, created_by(setup), setup.seed ? 0 : first_id(clock.utc()));
 }
 
 LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const LedgerLimits& limits,
@@ -93,8 +99,10 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
   decider_->publish(learner_.bandit().policy(), learner_.number(), engine);
   record_engine();
   if (!shared_.decider) {
-    // Ids that may have been given before a crash are not given again.
-    next_id_ = writer_->call([](Ledger& ledger) { return ledger.reserved_ids(); });
+    // Ids that may have been given before a crash are not given again; nor those that this log does not know of,
+    // because it is an older copy.
+    const DecisionId reserved = writer_->call([](Ledger& ledger) { return ledger.reserved_ids(); });
+    next_id_ = reserved == 0 ? 0 : std::max(reserved, first_id(clock.utc()));
     reserve_ids(next_id_ + id_block);
   }
   learner_thread_ = std::thread([this] { learn(); });
