@@ -27,11 +27,17 @@ void check_same(const Created& logged, const Created& given, const LiveBandit& l
   for (const std::string& name : given.actions) live.action(name);
 }
 
-std::unique_ptr<LiveBandit> open_log(const std::filesystem::path& directory) {
-  if (!std::filesystem::exists(directory / "events.db")) {
+// With a setup, a log that is not there is created; so is one whose creation was cut short, which has no event yet.
+std::unique_ptr<LiveBandit> open_log(const std::filesystem::path& directory, const LiveSetup* setup = nullptr) {
+  std::unique_ptr<SqliteStore> store;
+  if (setup != nullptr || std::filesystem::exists(directory / "events.db")) {
+    store = std::make_unique<SqliteStore>(directory);
+  }
+  if (!store || (setup == nullptr && store->last() == 0)) {
     throw bad_input("'{}' holds no log; give actions, and a schema or n_features, to create one", directory.string());
   }
-  return std::make_unique<LiveBandit>(std::make_unique<SqliteStore>(directory));
+  if (store->last() == 0) LiveBandit::create(*store, *setup);
+  return std::make_unique<LiveBandit>(std::move(store));
 }
 
 std::unique_ptr<SharedLive> open(py::handle path) {
@@ -56,11 +62,7 @@ std::unique_ptr<SharedLive> open_or_create(py::handle path, const std::string& a
   for (const auto& [name, text] : texts) changes.emplace_back(name.cast<std::string>(), text.cast<std::string>());
   const Computing computing;
   const Created given = created_by(setup);  // before anything is written
-  if (!std::filesystem::exists(directory / "events.db")) {
-    SqliteStore store(directory);
-    LiveBandit::create(store, setup);
-  }
-  auto live = open_log(directory);
+  auto live = open_log(directory, &setup);
   check_same(live->created(), given, *live);
   if (seed && *seed != live->created().seed)
     throw bad_input("the log has the seed {}, not {}", live->created().seed, *seed);

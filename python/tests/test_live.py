@@ -3,6 +3,7 @@ import datetime
 import json
 import os
 import pickle
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -350,6 +351,23 @@ def test_a_killed_process_loses_no_reward(tmp_path):
     with pits.LiveBandit(tmp_path / "log") as live:
         assert live.rewards(range(30), np.ones(30), keys=["r"] * 30) == ["duplicate"] * 30
     assert len(events(tmp_path / "log", "settled")) == 30
+
+
+@pytest.mark.parametrize("left", ["nothing of the file", "no event"])
+def test_a_process_that_died_while_it_created_the_log(tmp_path, left):
+    if left == "no event":
+        opened(tmp_path).close()
+        with sqlite3.connect(tmp_path / "events.db") as database:
+            database.execute("DELETE FROM events")
+        database.close()
+        (tmp_path / "snapshots.db").unlink()
+    else:
+        (tmp_path / "events.db").touch()
+    with pytest.raises(pits.InputError, match="holds no log; give actions"):
+        pits.LiveBandit(tmp_path)
+    for _ in range(2):
+        with opened(tmp_path) as live:
+            assert live.reward(live.decide(VISITOR), 1.0) == "accepted"
 
 
 def test_rows_of_pandas_with_strings_and_missing_values(tmp_path):

@@ -24,6 +24,7 @@ void run_service(const std::filesystem::path& directory, const std::string& agen
       LiveBandit::create(*store, {.agent = small_spec(agent),
                                   .context_size = context_size,
                                   .actions = {"a", "b", "c", "d"},
+                                  .seed = 7,
                                   .config = {.propensity_draws = 10, .rewards = RewardRule::first}});
     }
     LiveBandit live(std::move(store));
@@ -236,6 +237,7 @@ TEST(Erase, BlanksKeysAndFeaturesWhereThereIsNoContext) {
     const Scratch scratch;
     LiveSetup setup{.agent = small_spec(candidates ? "feature-ts,action_features=2" : "bernoulli-ts"),
                     .actions = {"a", "b"},
+                    .seed = 7,
                     .config = {.rewards = RewardRule::first}};
     if (candidates) setup.actions.clear();
     std::string state;

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -65,11 +66,16 @@ inline std::shared_ptr<const Restored> record_in(const std::string& text) {
   return record;
 }
 
-// decided ID ACTION TOKEN | lost ID ACTION TOKEN (never written) | flushed | reward ID KEY ANSWER
+// decided ID ACTION TOKEN | lost ID ACTION TOKEN (never written) | flushed | reward ID KEY ANSWER | cancelling ID |
+// cancel ID ANSWER | adding NAME | added NAME ACTION
 struct Told {
   std::map<DecisionId, Action> decided;  // all
   std::map<DecisionId, Action> flushed;
   std::vector<std::tuple<DecisionId, std::string, std::string>> rewards;
+  std::vector<std::pair<DecisionId, std::string>> cancels;
+  std::set<DecisionId> cancelling;
+  std::map<std::string, Action> added;
+  std::set<std::string> adding;
 };
 
 // The notes of one client, read on from where the last reading ended.
@@ -98,6 +104,14 @@ class NoteReader {
       if (kind == "decided") open_.emplace(id, action);
     } else if (kind == "reward" && words >> id >> key >> answer) {
       told.rewards.emplace_back(id, key, answer);
+    } else if (kind == "cancelling" && words >> id) {
+      told.cancelling.insert(id);
+    } else if (kind == "cancel" && words >> id >> answer) {
+      told.cancels.emplace_back(id, answer);
+    } else if (kind == "adding" && words >> key) {
+      told.adding.insert(key);
+    } else if (kind == "added" && words >> key >> action) {
+      told.added.emplace(key, action);
     } else if (kind == "flushed") {
       told.flushed.merge(open_);
     }

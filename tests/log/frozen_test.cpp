@@ -119,6 +119,8 @@ void freeze() {
   std::filesystem::remove(fixtures + "/store-2/.lock");
 }
 
+DecisionId since_2020(const Clock& clock) { return static_cast<DecisionId>(clock.utc() - 1'577'836'800 * second); }
+
 class FrozenStore : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -141,11 +143,12 @@ TEST_F(FrozenStore, OfTheFirstLayoutGoesOn) {
     EXPECT_EQ(store.decision_of("visit-1"), 0U);
     EXPECT_EQ(all_of<Decided>(store)[0].context, "{\"age\":30}");
   }
-  LiveBandit live(std::make_unique<SqliteStore>(directory));
+  FakeClock clock;
+  LiveBandit live(std::make_unique<SqliteStore>(directory), clock);
   EXPECT_EQ(live.reward({1, 1.0F, "click"}), Answer::duplicate);
   EXPECT_EQ(live.reward({0, 1.0F}), Answer::expired);
   EXPECT_EQ(live.reward({4, 1.0F}), Answer::unknown);
-  EXPECT_EQ(live.decide(std::vector<float>{0.5F}).id, 65536U);
+  EXPECT_EQ(live.decide(std::vector<float>{0.5F}).id, since_2020(clock));  // above 65536, the reserved ones
   EXPECT_EQ(live.actions(), (std::vector<std::string>{"tea", "milk"}));
 }
 
@@ -190,7 +193,7 @@ TEST_F(FrozenStore, GoesOnFromItsSnapshot) {
   EXPECT_EQ(live.reward({3, 1.0F}), Answer::expired);
   EXPECT_EQ(live.reward({6, 1.0F}), Answer::unknown);
   const Choice choice = live.decide(R"({"age": 31, "country": "fr"})");
-  EXPECT_EQ(choice.id, 1000U);
+  EXPECT_EQ(choice.id, since_2020(clock));  // above 1000, the reserved ones
   EXPECT_NE(choice.action, 0U);
   // Four outcomes were learned: 0, 1, 3 and 4; 2 was cancelled and 500 is a lost one.
   EXPECT_EQ(Bandit::from_saved(live.saved(), "live").agent().events(), 4U);

@@ -56,6 +56,18 @@ TEST(Ledger, SumAndLargestSettleWhenTheWindowCloses) {
   }
 }
 
+TEST(Ledger, ASumStaysFinite) {
+  constexpr float most = std::numeric_limits<float>::max();
+  for (const float sign : {1.0F, -1.0F}) {
+    Shop shop({.rewards = RewardRule::sum, .window = 10});
+    shop.decide(0);
+    for (const char* key : {"a", "b"}) shop.reward(0, sign * 3e38F, key);
+    shop.clock.pass(10);
+    shop.look();
+    EXPECT_EQ(shop.settled().at(0), Settlement(sign * most, SettleReason::reward));
+  }
+}
+
 // Where windows begin to close, decisions that have settled long ago are passed by, some in each group.
 TEST(Ledger, AGroupLooksAtABoundedPartOfTheLog) {
   Shop shop({.rewards = RewardRule::first});

@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 
 #include "experiment/expect_error.h"
 #include "experiment/scratch.h"
 #include "log/service.h"
+#include "pits/log/audit.h"
 #include "pits/log/sqlite_store.h"
 
 namespace pits::test {
@@ -29,10 +31,12 @@ TEST_P(LiveAgent, DecidesAsTheBanditDoes) {
   const std::vector<Event> rounds = random_events(60, 4);
   std::vector<float> p(action_count);
   for (DecisionId t = 0; t < rounds.size(); ++t) {
-    plain.probabilities(rounds[t].x, p);
+    Action action = 0;  // the decision counts as one more draw where probabilities are estimated
+    plain.agent().propensities({.x = rounds[t].x, .id = t}, 20, p, 0, &action);
     const Choice expected = plain.decide(rounds[t].x);
     const Choice choice = service.live->decide(rounds[t].x);
     ASSERT_EQ(choice.action, expected.action);
+    ASSERT_EQ(choice.action, action);
     ASSERT_EQ(choice.id, t);
     ASSERT_EQ(choice.propensity, p[choice.action]);
     plain.learn(t, rounds[t].reward);
@@ -54,6 +58,31 @@ TEST_P(LiveAgent, DecidesAsTheBanditDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, LiveAgent, testing::ValuesIn(every_agent()),
+                         [](const auto& agent) { return plain_name(agent.param); });
+
+// Also where a few simulated draws have never taken it, and nothing is left to chance.
+class EstimatedAgent : public testing::TestWithParam<std::string> {};
+
+TEST_P(EstimatedAgent, WhatItTakesHasAProbability) {
+  const LiveConfig config{.floor = 0.0, .propensity_draws = 2, .rewards = RewardRule::first};
+  Service service(live_setup(GetParam(), config));
+  for (const Event& e : random_events(60, 4)) service.live->reward({service.live->decide(e.x).id, e.reward});
+  service.live->catch_up();
+  std::set<float> seen;
+  for (const Event& e : random_events(200, 5)) seen.insert(service.live->decide(e.x).propensity.value());
+  service.live->flush();
+  for (const float p : seen) EXPECT_TRUE(p == 1.0F / 3.0F || p == 2.0F / 3.0F || p == 1.0F) << p;
+  for (const Decided& d : all_of<Decided>(*service.store)) {
+    EXPECT_GT(d.propensities[d.action], 0.0F) << d.id;
+    EXPECT_NEAR(std::accumulate(d.propensities.begin(), d.propensities.end(), 0.0), 1.0, 1e-6);
+  }
+  service.live->saved();
+  EXPECT_EQ(verify_log(*service.store).same, 260U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Agents, EstimatedAgent,
+                         testing::Values("bernoulli-ts", "vi-ts", "dropout", "parameter-noise",
+                                         "boltzmann,gumbel=true"),
                          [](const auto& agent) { return plain_name(agent.param); });
 
 // Seven threads decide and reward while an action comes and another one goes; with new starts in between.

@@ -75,6 +75,7 @@ class MemoryStore : public Store {
     for (const std::string& key : forgotten) keys_.erase(key);
   }
   EventNumber oldest() const override { return oldest_; }
+  std::string bytes(EventNumber first) const { return groups_.at(first); }
   // One bit of the group that holds this event. Twice is whole again.
   void damage(EventNumber number) {
     const std::scoped_lock lock(mutex_);

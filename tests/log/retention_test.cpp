@@ -43,7 +43,7 @@ struct Months {
     std::set<EventNumber> found;
     for_each_event(shop.store, [&](EventNumber number, const GroupTime& time, const pits::Event& event) {
       const Decided* decided = decision_in(event);
-      if (decided != nullptr && time.elapsed < look.before.elapsed) old[decided->id] = number;
+      if (decided != nullptr && time.elapsed < look.before) old[decided->id] = number;
       const auto* settled = std::get_if<Settled>(&event);
       if (settled != nullptr && number <= look.base && old.contains(settled->id)) found.insert(old.at(settled->id));
     });
@@ -53,9 +53,7 @@ struct Months {
   }
   // Groups that were read.
   std::size_t look() {
-    const RetentionLook look{
-        .base = shop.store.last(),
-        .before = {.utc = shop.clock.utc() - retention, .elapsed = shop.ledger->time().elapsed - retention}};
+    const RetentionLook look{.base = shop.store.last(), .before = shop.ledger->time().elapsed - retention};
     const auto standings = [&](const std::vector<DecisionId>& ids) {
       std::vector<IndexEntry> entries;
       for (const DecisionId id : ids) entries.push_back(shop.ledger->standing(id));

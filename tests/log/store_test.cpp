@@ -1,10 +1,13 @@
 // Stores: what was committed is there, what failed is not, and errors say which file and why.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "experiment/expect_error.h"
 #include "experiment/scratch.h"
 #include "log/faulty_disk.h"
 #include "log/store_conformance.h"
+#include "pits/log/live_bandit.h"
 #include "pits/log/sqlite_store.h"
 
 namespace pits::test {
@@ -24,6 +27,45 @@ class OpenSqlite : public OpenStore {
 };
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, AnyStore, testing::Values(StoreMaker([] { return std::make_unique<OpenSqlite>(); })));
+
+// What was erased is in no file once the store rests: neither in pages that were replaced nor in the write-ahead log.
+TEST(SqliteStore, ErasedContextsAreInNoFile) {
+  const Scratch scratch;
+  const std::string secret = "Ottilie Musterfrau", key = "visit of Ottilie";
+  FakeClock clock;
+  auto store = std::make_unique<SqliteStore>(scratch / "log");
+  LiveBandit::create(*store, {.agent = "uniform", .context_size = 1, .actions = {"a", "b"}, .seed = 3}, clock);
+  LiveConfig config{.rewards = RewardRule::first, .retention = 30.0, .event_retention = 60.0};
+  LiveBandit live(std::move(store), clock);
+  live.change_config(config);
+  const auto files_with = [&](const std::string& words) {
+    std::size_t found = 0;
+    for (const auto& file : std::filesystem::directory_iterator(scratch / "log")) {
+      found += bytes_of(file.path()).find(words) != std::string::npos ? 1U : 0U;
+    }
+    return found;
+  };
+  for (int i = 0; i < 30; ++i) {
+    const std::string large(i % 3 == 0 ? 20'000 : 10, 'x');  // on pages of their own
+    const Choice choice =
+        live.decide(std::vector<float>{1.0F}, {}, {.key = i == 3 ? key : "", .context = secret + large});
+    live.reward({choice.id, 1.0F});
+  }
+  live.saved();
+  EXPECT_GT(files_with(secret), 0U);
+  EXPECT_GT(files_with(key), 0U);
+  for (const double days : {31.0, 31.0}) {
+    clock.pass(days * 86'400.0);
+    live.reward({live.decide(std::vector<float>{1.0F}).id, 1.0F});
+    live.saved();
+    for (int i = 0; i < 200 && files_with(secret) + files_with(key) > 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(files_with(secret), 0U) << "while the bandit is open";
+    EXPECT_EQ(files_with(key), 0U);
+  }
+  EXPECT_GT(live.store().oldest(), 0U);
+}
 
 // What was committed is moved from the write-ahead log into the file, so that the log starts again at its beginning.
 TEST(SqliteStore, MovesThePagesOfItsLogAtRest) {

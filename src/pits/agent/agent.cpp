@@ -90,6 +90,7 @@ Action Agent::choose(const Query& query, std::span<const Action> forced, double 
   if (!by_chance || exact != nullptr) {
     Stream own = stream;
     action = own_decision(query, forced, own, exact);
+    if (exact != nullptr) exact->drawn = action;
   }
   if (by_chance) {
     skip_to_position(stream, query, 1);
@@ -152,14 +153,16 @@ double Agent::propensities(const Query& query, std::uint32_t draws, std::span<fl
   if (!own.exact) {
     if (draws == 0) throw bad_input("probabilities without a closed form need at least one draw");
     std::ranges::fill(own.p, 0.0);
+    if (chosen != nullptr) own.p[own.drawn] = 1.0;
+    const double drawn = draws + (chosen != nullptr ? 1.0 : 0.0);
     for (std::uint32_t n = 1; n <= draws; ++n) {
       check_interrupt();
       Stream simulated = simulation_stream(setup_, query.id + sample, n);
       own.p[decide(query, simulated, nullptr)] += 1.0;
     }
-    variance = 1.0 / draws;  // of one draw: where all draws agree, the estimate is still no exact 1
+    variance = 1.0 / drawn;  // of one draw: where all draws agree, the estimate is still no exact 1
     for (double& share : own.p) {
-      share /= draws;
+      share /= drawn;
       variance = std::max(variance, share * (1.0 - share));
     }
   }

@@ -42,6 +42,7 @@ struct ActionProbabilities {
   std::vector<double> p;
   bool exact = false;
   double tolerance = 0.0;  // largest error, where they are integrals
+  Action drawn = 0;        // by the agent's own decision
 
   void set_uniform(std::span<const Action> actions);  // the others: 0
   void set_certain(Action action) { set_uniform({&action, 1}); }
@@ -56,7 +57,7 @@ class Agent {
   // Fills p, (K), with the probability of every action. Returns the largest error among them: 0 where they are exact,
   // the tolerance of integrals (best_probabilities.h), or the standard error where they are shares of `draws` simulated
   // decisions. Different samples have independent errors. `chosen` gets the action of choose(query): both together cost
-  // little more than one.
+  // little more than one. The decision then counts as one more draw, so that no action that it takes seems impossible.
   double propensities(const Query& query, std::uint32_t draws, std::span<float> p, std::uint64_t sample = 0,
                       Action* chosen = nullptr) const;
   // Throws unless the query fits: size of x, finite numbers, a mask of K with at least one allowed, features.

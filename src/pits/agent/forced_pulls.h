@@ -5,9 +5,10 @@
 //
 // uniform: an action is cold while it has fewer than n rewards, but for at most 10·n·k rewards (of any action) after it
 // came together with k − 1 others. A decision that allows m cold actions draws one of them, each with probability 1/m,
-// unless n·m or more decisions were made after the newest one whose reward is known: then the agent decides. Their
-// rewards are on the way, or never come; in both cases more pulls of cold actions would bring nothing. Before the first
-// reward all decisions are drawn.
+// unless n·m or more ids were given after the newest one whose reward is known: then the agent decides. Their rewards
+// are on the way, or never come; in both cases more pulls of cold actions would bring nothing. Ids that a start of a
+// live bandit skips count too: how many decisions were made is no part of what was learned. Before the first reward all
+// decisions are drawn.
 #pragma once
 
 #include <vector>

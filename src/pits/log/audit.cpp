@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "pits/log/index_check.h"
+
 namespace pits {
 namespace {
 
@@ -105,22 +107,17 @@ class Checker {
 
 }  // namespace
 
-void for_each_event(const Store& store, const std::function<void(EventNumber, const GroupTime&, const Event&)>& see) {
-  const EventNumber last = store.last();
-  for (EventNumber number = 1; number <= last;) {
-    const auto group = store.group_from(number);
-    if (!group || (group->first() != number && group->first() != store.oldest())) throw broken(number, "is missing");
-    number = group->first();
-    for (; number <= group->last(); ++number) see(number, group->time(), group->event(number));
-  }
-}
-
 LogSummary check_log(const Store& store) {
   Checker checker;
-  for_each_event(
-      store, [&](EventNumber number, const GroupTime& time, const Event& event) { checker.see(number, time, event); });
-  if (checker.summary().events == 0) throw bad_input("the store holds no log");
-  return checker.summary();
+  IndexCheck index(store);
+  for_each_event(store, [&](EventNumber number, const GroupTime& time, const Event& event) {
+    checker.see(number, time, event);
+    index.see(number, event);
+  });
+  const LogSummary found = checker.summary();
+  if (found.events == 0) throw bad_input("the store holds no log");
+  index.finish(found.oldest);
+  return found;
 }
 
 }  // namespace pits

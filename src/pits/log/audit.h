@@ -1,15 +1,9 @@
 // What a log can be asked afterwards: is it whole, does it give the same decisions again?
 #pragma once
 
-#include <functional>
-
 #include "pits/log/learner.h"
 
 namespace pits {
-
-// Calls see(number, time, event) for every event, in order; where old ones were dropped, for what sums them up and then
-// for the others.
-void for_each_event(const Store& store, const std::function<void(EventNumber, const GroupTime&, const Event&)>& see);
 
 struct LogSummary {
   EventNumber events = 0;
@@ -19,7 +13,7 @@ struct LogSummary {
   EventNumber oldest = 0;      // events before it were dropped, and are not among those counted; 0: none
 };
 // Throws where events are missing or damaged, or contradict each other: an id given twice or never reserved, a decision
-// that settles twice, a chain that is broken.
+// that settles twice, a chain that is broken; and where the index of decisions or the keys say something else.
 LogSummary check_log(const Store& store);
 
 struct Verification {

@@ -50,8 +50,7 @@ Stretch old_groups(const Store& store, const RetentionLook& look, EventNumber nu
   Stretch found;
   for (std::size_t events = 0; events < events_at_once;) {
     auto group = store.group_from(number);
-    found.ended = !group || group->last() > look.base ||
-                  (group->time().utc >= look.before.utc && group->time().elapsed >= look.before.elapsed);
+    found.ended = !group || group->last() > look.base || group->time().elapsed >= look.before;
     if (found.ended) break;
     number = group->last() + 1;
     events += group->last() - group->first() + 1;

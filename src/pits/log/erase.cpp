@@ -103,9 +103,7 @@ void add_old(const Store& store, const RetentionLook& look, const Standings& sta
     ids.clear(), numbers.clear();
   };
   constexpr std::size_t at_once = 4096;
-  const auto is_old = [&](const GroupReader& group) {
-    return group.time().utc < look.before.utc || group.time().elapsed < look.before.elapsed;
-  };
+  const auto is_old = [&](const GroupReader& group) { return group.time().elapsed < look.before; };
   marks.decided = for_each_of(store, marks.decided + 1, look.base, {Decided::tag, Restored::tag}, is_old,
                               [&](EventNumber number, const GroupReader& group) {
                                 const Event event = group.event(number);

@@ -34,8 +34,8 @@ struct RetentionMarks {
 };
 
 struct RetentionLook {
-  EventNumber base = 0;  // what has settled up to here was learned by a snapshot
-  GroupTime before{};    // decisions of groups before this time, by either clock, are old
+  EventNumber base = 0;     // what has settled up to here was learned by a snapshot
+  Microseconds before = 0;  // decisions of groups before this time that the log has counted (elapsed) are old
 };
 
 // Where decisions stand, one for each id.

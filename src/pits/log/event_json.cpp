@@ -116,6 +116,7 @@ void LogImport::add(const TimedEvent& event) {
                     event.number);
   }
   if (expected == 1 && !std::holds_alternative<Created>(event.event)) throw bad_input("event 1 must be 'created'");
+  check_erased(event.event);
   const bool same_group = event.time.utc == time_.utc && event.time.elapsed == time_.elapsed;
   if (group_.count() > 0 && !same_group) commit();
   time_ = event.time;
@@ -123,6 +124,23 @@ void LogImport::add(const TimedEvent& event) {
   if (const Decided* decided = decision_in(event.event); decided != nullptr && !decided->key.empty()) {
     keys_.emplace_back(decided->key, decided->id);
   }
+}
+
+void LogImport::check_erased(const Event& event) {
+  if (const auto* created = std::get_if<Created>(&event)) {
+    context_size_ = created->context_size;
+    candidates_ = created->actions.empty();
+  }
+  const Decided* decided = decision_in(event);
+  if (decided != nullptr && was_erased(*decided, context_size_, candidates_)) erased_.insert(decided->id);
+  const auto* settled = std::get_if<Settled>(&event);
+  if (settled == nullptr || erased_.erase(settled->id) == 0) return;
+  if (settled->reason == SettleReason::cancelled || settled->reason == SettleReason::lost) return;
+  throw bad_input(
+      "the context of decision {} was erased, and what was learned of it is in the snapshots of its log, which an "
+      "export "
+      "does not have: copy the log's directory instead",
+      settled->id);
 }
 
 void LogImport::commit() {

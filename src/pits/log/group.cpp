@@ -10,16 +10,8 @@ namespace pits {
 namespace {
 
 constexpr std::uint8_t group_format = 1;
-constexpr std::size_t checksum_size = 8;
 constexpr std::size_t head_size = 1 + 2 * sizeof(Microseconds) + sizeof(std::uint32_t);
 constexpr std::size_t event_head_size = 2 + sizeof(std::uint32_t);
-
-std::string checksum(std::string_view bytes) {
-  Sha256 sha;
-  sha.add(bytes);
-  const auto digest = sha.finish();
-  return {reinterpret_cast<const char*>(digest.data()), checksum_size};
-}
 
 template <class T>
 T read_at(std::string_view bytes, std::size_t position) {
@@ -65,6 +57,13 @@ void check_enums(const Event& event) {
 }
 
 }  // namespace
+
+std::string checksum(std::string_view bytes) {
+  Sha256 sha;
+  sha.add(bytes);
+  const auto digest = sha.finish();
+  return {reinterpret_cast<const char*>(digest.data()), checksum_size};
+}
 
 std::size_t GroupWriter::begin(std::uint8_t tag, std::uint8_t version) {
   std::uint32_t size = 0;

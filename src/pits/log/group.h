@@ -10,6 +10,10 @@ struct GroupTime {
   Microseconds elapsed = 0;  // that the log has counted; never falls. Windows are measured by it.
 };
 
+// Guards what a store keeps against damage: the first 8 bytes of the SHA-256.
+inline constexpr std::size_t checksum_size = 8;
+std::string checksum(std::string_view bytes);
+
 // Builds the bytes of a group.
 class GroupWriter {
  public:
@@ -28,7 +32,7 @@ class GroupWriter {
   }
   std::uint32_t count() const { return count_; }
   // Layout: format (u8), utc, elapsed (i64), count (u32); per event tag, version (u8), size (u32), fields; then the
-  // first 8 bytes of the SHA-256 of all that.
+  // checksum of all that.
   std::string finish(const GroupTime& time) const;
 
  private:

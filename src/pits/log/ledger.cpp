@@ -31,10 +31,11 @@ void Ledger::check(const Reward& reward) const {
   }
 }
 
-void Ledger::create(Store& store, const Clock& clock, const Created& created) {
+void Ledger::create(Store& store, const Clock& clock, const Created& created, DecisionId first_id) {
   if (store.last() != 0) throw bad_input("the store holds a log already");
   GroupWriter group;
   group.add(created);
+  if (first_id > 0) group.add(IdsReserved{.end = first_id});
   store.commit({.first = 1, .group = group.finish({.utc = clock.utc(), .elapsed = 0})});
 }
 
@@ -58,7 +59,7 @@ DecisionId Ledger::decide(Decided& decided) {
   check_key(decided.key);
   if (!decided.key.empty()) {
     if (const auto same = keys_.find(decided.key); same != keys_.end()) return same->second;
-    if (const auto earlier = store_.decision_of(decided.key)) return *earlier;
+    if (const auto earlier = decision_with(decided.key)) return *earlier;
   }
   if (knows(decided.id)) throw failed("two decisions have the id {}", decided.id);
   decided.active = !books_.config.activation;
@@ -266,6 +267,7 @@ void Ledger::commit() {
   keys_.clear();
   books_before_.reset();
   expired_before_ = expired_to_;
+  counts_.mended = index_.mended();
   counts_before_ = counts_;
   forget_tallies();
 }

@@ -49,6 +49,7 @@ struct LedgerLimits {
 struct LedgerCounts {
   std::uint64_t decisions = 0, rewards = 0, settled = 0;
   std::uint64_t restored = 0;  // decisions
+  std::uint64_t mended = 0;    // pages of the index of decisions: they were damaged
 };
 
 // Ids that are reserved at once. The next block is asked for when half of one is left, which is more than the decisions
@@ -59,8 +60,12 @@ class Ledger {
  public:
   // Goes on with the log of the store, which has at least its Created event.
   Ledger(Store& store, const Clock& clock, const LedgerLimits& limits = {});
-  // The first event of an empty store.
-  static void create(Store& store, const Clock& clock, const Created& created);
+  // The first event of an empty store, whose ids start at this one.
+  static void create(Store& store, const Clock& clock, const Created& created, DecisionId first_id = 0);
+
+  // Pages of the index hold all changes up to this event; those after it, perhaps. Throws where the recovery point is
+  // damaged.
+  static EventNumber recovery_start(const Store& store);
 
   // Takes the time of the group that begins.
   void begin_group();
@@ -153,12 +158,14 @@ class Ledger {
   Microseconds window() const;
   Answer find(DecisionId id, const Restored* record, IndexEntry& entry);
   Answer restore(const Restored& record, IndexEntry& entry);
+  std::optional<DecisionId> decision_with(const std::string& key);
   Tally& tally(DecisionId id, const IndexEntry& entry);
   void forget_tallies();
   SettleReason reason(const Tally& tally) const;
   void settle(DecisionId id, EventNumber previous, float value, SettleReason reason);
   bool settle_expired(const Decided& decided);
   void recover();
+  static std::string unsealed_point(const std::string& bytes);
   EventNumber read_recovery_point();
   void write_pages();
   void apply(EventNumber number, const Event& event);

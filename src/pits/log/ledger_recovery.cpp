@@ -1,9 +1,18 @@
 // How the books are restored: the recovery point, the events after it, and the chains of events of decisions.
 #include <algorithm>
+#include <limits>
 
+#include "pits/core/damaged.h"
 #include "pits/log/ledger.h"
 
 namespace pits {
+namespace {
+
+constexpr std::string_view recovery_kind = "recovery point";
+// How one begins that was written before they were sealed: a table of one class.
+constexpr std::string_view old_point("\1\0\0\0\0\0\0\0", 8);
+
+}  // namespace
 
 void Ledger::Books::set(const LiveConfig& next) {
   config = next;
@@ -47,10 +56,12 @@ void Ledger::Tally::add(const Rewarded& reward) {
   bytes += sizeof(std::string) + reward.key.size();
 }
 
+// A sum that no float holds is the largest one: an outcome is finite, as every reward is.
 float Ledger::Tally::value(RewardRule rule) const {
+  constexpr double most = std::numeric_limits<float>::max();
   switch (rule) {
     case RewardRule::first: return first;
-    case RewardRule::sum: return static_cast<float>(sum);
+    case RewardRule::sum: return static_cast<float>(std::clamp(sum, -most, most));
     case RewardRule::largest: return largest;
   }
   return first;
@@ -99,6 +110,17 @@ std::optional<Decided> Ledger::find(DecisionId id) {
   return decided == nullptr ? std::nullopt : std::optional(*decided);  // it was dropped
 }
 
+// The table of keys has no checksum, so what it says is compared with the decision. A key that retention has forgotten
+// meanwhile, with the decision's own, names none.
+std::optional<DecisionId> Ledger::decision_with(const std::string& key) {
+  const auto id = store_.decision_of(key);
+  if (!id) return std::nullopt;
+  const auto decided = find(*id);
+  if (decided && decided->key == key) return id;
+  if (store_.decision_of(key) != id) return std::nullopt;
+  throw damaged("the log is damaged: a key names decision {}, which does not have it", *id);
+}
+
 // Recovery starts after the oldest change of the index that no page in the store holds. The books are those of now:
 // events are applied to them again, which changes nothing.
 std::string Ledger::recovery_point(EventNumber last) {
@@ -106,16 +128,36 @@ std::string Ledger::recovery_point(EventNumber last) {
   EventNumber from = oldest == 0 ? last : oldest - 1;
   Archive archive;
   archive(from, expired_to_, books_);
-  return archive.with_versions();
+  return sealed(recovery_kind, archive.with_versions());
 }
 
-// Where a recovery point cannot be read, because another version wrote it, the events give everything again.
+std::string Ledger::unsealed_point(const std::string& bytes) {
+  return bytes.starts_with(old_point) ? bytes : unsealed(recovery_kind, bytes, "the recovery point of the log");
+}
+
+EventNumber Ledger::recovery_start(const Store& store) {
+  const std::string bytes = store.recovery();
+  if (bytes.empty()) return 0;
+  std::string point = unsealed_point(bytes);
+  try {
+    EventNumber from = 0, expired_to = 0;
+    Books books;
+    Archive archive = Archive::from_versions(std::move(point));
+    archive(from, expired_to, books);
+    return from;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+// Where a recovery point cannot be read, because another version wrote it or because it is damaged, the events give
+// everything again.
 EventNumber Ledger::read_recovery_point() {
   const std::string bytes = store_.recovery();
   if (bytes.empty()) return 0;
   try {
     EventNumber from = 0;
-    Archive archive = Archive::from_versions(bytes);
+    Archive archive = Archive::from_versions(unsealed_point(bytes));
     archive(from, expired_to_, books_);
     archive.finish();
     return from;
@@ -140,6 +182,7 @@ void Ledger::recover() {
   steady_ = clock_.steady();
   time_.elapsed = newest.elapsed + std::max<Microseconds>(0, clock_.utc() - newest.utc);
   expired_before_ = expired_to_;
+  counts_.mended = counts_before_.mended = index_.mended();
 }
 
 // Of a long recovery, so that memory stays bounded.
@@ -153,16 +196,8 @@ void Ledger::write_pages() {
 }
 
 void Ledger::apply(EventNumber number, const Event& event) {
-  if (const auto* decided = std::get_if<Decided>(&event)) {
-    index_.set(decided->id, {Standing::decided, number});
-  } else if (const auto* restored = std::get_if<Restored>(&event)) {
-    index_.set(restored->id, {Standing::restored, number});
-  } else if (const auto* activated = std::get_if<Activated>(&event)) {
-    index_.set(activated->id, {Standing::touched, number});
-  } else if (const auto* rewarded = std::get_if<Rewarded>(&event)) {
-    index_.set(rewarded->id, {Standing::touched, number});
-  } else if (const auto* settled = std::get_if<Settled>(&event)) {
-    index_.set(settled->id, {settled_by(settled->reason), number});
+  if (const auto change = index_change(number, event)) {
+    index_.set(change->id, change->entry);
   } else {
     books_.apply(event);
   }

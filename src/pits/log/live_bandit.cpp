@@ -11,6 +11,12 @@ std::uint64_t random_seed() {
   return std::uint64_t{device()} << 32U | device();
 }
 
+// The microseconds since 2020.
+DecisionId first_id(Microseconds utc) {
+  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
+  return static_cast<DecisionId>(std::max<Microseconds>(utc - start_of_2020, 0));
+}
+
 void check_names(const std::vector<std::string>& names) {
   if (std::ranges::find(names, "") != names.end()) throw bad_input("an action needs a name");
 }
@@ -20,6 +26,20 @@ Choice choice_of(const Decided& decided) {
           .action = decided.action,
           .propensity = decided.propensities.at(decided.action),
           .propensity_error = decided.propensity_error};
+}
+
+// That is not empty.
+std::string first_of(std::initializer_list<std::string_view> problems) {
+  const auto found = std::ranges::find_if(problems, [](std::string_view problem) { return !problem.empty(); });
+  return found == problems.end() ? std::string() : std::string(*found);
+}
+
+std::string damage_of_index(const LedgerCounts& counts) {
+  if (counts.mended == 0) return {};
+  return fmt::format(
+      "{} pages of the index of decisions were damaged and were made again from the events: the disk is "
+      "perhaps failing",
+      counts.mended);
 }
 
 }  // namespace
@@ -50,7 +70,7 @@ Created created_by(const LiveSetup& setup) {
 }
 
 void LiveBandit::create(Store& store, const LiveSetup& setup, const Clock& clock) {
-  Ledger::create(store, clock, created_by(setup));
+  Ledger::create(store, clock, created_by(setup), setup.seed ? 0 : first_id(clock.utc()));
 }
 
 LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const LedgerLimits& limits,
@@ -79,8 +99,10 @@ LiveBandit::LiveBandit(std::unique_ptr<Store> store, const Clock& clock, const L
   decider_->publish(learner_.bandit().policy(), learner_.number(), engine);
   record_engine();
   if (!shared_.decider) {
-    // Ids that may have been given before a crash are not given again.
-    next_id_ = writer_->call([](Ledger& ledger) { return ledger.reserved_ids(); });
+    // Ids that may have been given before a crash are not given again; nor those that this log does not know of,
+    // because it is an older copy.
+    const DecisionId reserved = writer_->call([](Ledger& ledger) { return ledger.reserved_ids(); });
+    next_id_ = reserved == 0 ? 0 : std::max(reserved, first_id(clock.utc()));
     reserve_ids(next_id_ + id_block);
   }
   learner_thread_ = std::thread([this] { learn(); });
@@ -208,6 +230,27 @@ std::string LiveBandit::saved() {
   }
   const std::scoped_lock lock(learning_);
   return learner_.saved();
+}
+
+LiveStatus LiveBandit::status() const {
+  const std::string store_problem = writer_->problem();
+  const LedgerCounts counts = writer_->counts();
+  const std::scoped_lock lock(mutex_);
+  const std::string damage = damage_.empty() ? damage_of_index(counts) : damage_;
+  return {.committed = committed_,
+          .learned = learned_to_,
+          .made = decider_->made(),
+          .queued = writer_->queued(),
+          .waiting = writer_->waiting(),
+          .unlogged = writer_->unlogged(),
+          .durable = counts,
+          .refused = refused_,
+          .trainings = trainings_,
+          .training = !idle_,
+          .learning_problem = learning_problem_,
+          .store_problem = store_problem,
+          .damage = damage,
+          .problem = first_of({store_problem, learning_problem_, refusal_, damage})};
 }
 
 }  // namespace pits

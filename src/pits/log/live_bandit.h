@@ -7,7 +7,7 @@
 //   pits::LiveBandit live(std::move(store));
 //   const pits::Choice choice = live.decide(R"({"age": 31, "country": "de"})");
 //   show(live.name(choice.action));
-//   live.reward({choice.id, 1.0F, "click"});  // accepted, duplicate, expired or unknown
+//   live.reward({choice.id, 1.0F, "click"});  // accepted, duplicate, expired, unknown or full
 //
 // One thread writes the log; another one follows it and learns; trainings move a copy on a third. Neither decisions nor
 // rewards wait for them, nor does learning what came: it updates the model of before, and later the trained one.
@@ -51,6 +51,9 @@ struct SharedBooks {
 
 class LiveBandit : public LiveCalls {
  public:
+  // Ids of a log start at 0 where the seed is given, so that the same calls make the same decisions. Otherwise, and
+  // whenever a log is opened again, they go on from the microseconds since 2020, where that is higher: no id is given
+  // twice, also where an older copy of a log takes its place.
   static void create(Store& store, const LiveSetup& setup, const Clock& clock = system_clock());
   // Goes on with the log of a store: returns when all of its events are learned.
   explicit LiveBandit(std::unique_ptr<Store> store, const Clock& clock = system_clock(),
@@ -76,8 +79,6 @@ class LiveBandit : public LiveCalls {
   bool write(Decided&& decided) override;
   // The functions are called by the writing thread.
   void write(Decided decided, Written done) override;
-  // Ids below are not given any more; before the first decision.
-  void start_ids_at(DecisionId start);
   // Probability of every action, p (K), in a decision that would be made now. Returns the largest standard error.
   double probabilities(ContextView x, std::span<float> p, const ActionSet& actions = {}) const;
 

@@ -52,12 +52,6 @@ void LiveBandit::write(Decided decided, Written done) {
 // Ids of before a backup, which its log did not know.
 void LiveBandit::skip_ids(const Ledger& ledger) { raise(next_id_, ledger.ids_start()); }
 
-void LiveBandit::start_ids_at(DecisionId start) {
-  if (start <= next_id_) return;
-  reserve_ids(start + id_block);
-  raise(next_id_, start);
-}
-
 // A batch is taken as a whole or refused as a whole.
 std::vector<Answer> LiveBandit::reward_all(Ledger& ledger, std::span<const Reward> rewards) {
   for (const Reward& reward : rewards) ledger.check(reward);

@@ -21,7 +21,7 @@ struct LiveStatus {
   double model_age = 0.0;                  // seconds since decisions knew all that was written; of a fleet
   std::string learning_problem{};          // why learning does not go on now; empty: it does
   std::string store_problem{};             // the last failure of the store since its last success; empty: none
-  std::string damage{};                    // of the snapshots, found at the start; empty: none
+  std::string damage{};                    // of the snapshots, found at the start, or of the index; empty: none
   std::string problem{};                   // one of these, or the last one of learning; empty: none
 };
 

@@ -17,12 +17,6 @@ constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
 constexpr std::chrono::microseconds look_again{60'000'000};  // where nothing happens
 constexpr Microseconds hour = 3'600'000'000;
 
-// That is not empty.
-std::string first_of(std::initializer_list<std::string_view> problems) {
-  const auto found = std::ranges::find_if(problems, [](std::string_view problem) { return !problem.empty(); });
-  return found == problems.end() ? std::string() : std::string(*found);
-}
-
 }  // namespace
 
 void LiveBandit::committed(EventNumber number) {
@@ -193,8 +187,9 @@ void LiveBandit::keep_snapshot(bool base) {
   snapshot_cost_ = snapshot_at_ - start;
 }
 
-// Contexts and events older than their retention, about thirty times in its length and at most once an hour. What has
-// been learned is kept first: a replay cannot start earlier from then on.
+// Contexts and events older than their retention, about thirty times in its length and at most once an hour. Their age
+// is that of the log's own count of time, so that a UTC clock that jumps forward erases nothing. What has been learned
+// is kept first: a replay cannot start earlier from then on.
 void LiveBandit::erase_if_due() {
   const Microseconds now = clock_.utc();
   if (std::abs(now - looked_at_) < hour) return;
@@ -222,9 +217,7 @@ std::vector<IndexEntry> LiveBandit::standings(const std::vector<DecisionId>& ids
 // Recorded first, with what the books know of those events: a replay never starts before the base from then on.
 void LiveBandit::drop_old(Microseconds retention) {
   RetentionLook look{.base = learner_.number()};
-  look.before = writer_->call([&](Ledger& ledger) {
-    return GroupTime{.utc = looked_at_ - retention, .elapsed = ledger.time().elapsed - retention};
-  });
+  look.before = writer_->call([&](Ledger& ledger) { return ledger.time().elapsed - retention; });
   for (bool more = true; more;) {
     const Droppable found =
         droppable_events(*store_, look, [this](const std::vector<DecisionId>& ids) { return standings(ids); });
@@ -244,7 +237,7 @@ void LiveBandit::drop_old(Microseconds retention) {
 void LiveBandit::erase_old(Microseconds retention) {
   RetentionLook look{.base = learner_.number()};
   RetentionMarks marks = writer_->call([&](Ledger& ledger) {
-    look.before = {.utc = looked_at_ - retention, .elapsed = ledger.time().elapsed - retention};
+    look.before = ledger.time().elapsed - retention;
     return ledger.retention_marks();
   });
   const auto standing = [this](const std::vector<DecisionId>& ids) { return standings(ids); };
@@ -268,26 +261,6 @@ bool LiveBandit::catch_up(std::chrono::milliseconds most) {
     lock.lock();
   }
   return false;
-}
-
-LiveStatus LiveBandit::status() const {
-  const std::string store_problem = writer_->problem();
-  const LedgerCounts counts = writer_->counts();
-  const std::scoped_lock lock(mutex_);
-  return {.committed = committed_,
-          .learned = learned_to_,
-          .made = decider_->made(),
-          .queued = writer_->queued(),
-          .waiting = writer_->waiting(),
-          .unlogged = writer_->unlogged(),
-          .durable = counts,
-          .refused = refused_,
-          .trainings = trainings_,
-          .training = !idle_,
-          .learning_problem = learning_problem_,
-          .store_problem = store_problem,
-          .damage = damage_,
-          .problem = first_of({store_problem, learning_problem_, refusal_, damage_})};
 }
 
 }  // namespace pits

@@ -67,6 +67,14 @@ void Database::checkpoint(int least_pages) {
   wal_->moved = wal_->pages;
 }
 
+bool Database::truncate_wal() {
+  sqlite3_busy_timeout(connection_.get(), 0);
+  const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(connection_.get(), busy_timeout_ms);
+  if (code == SQLITE_OK) wal_->pages = wal_->moved = 0;
+  return code == SQLITE_OK;
+}
+
 // Many errors have rolled the transaction back already.
 void Database::roll_back() noexcept {
   if (sqlite3_get_autocommit(connection_.get()) == 0) {

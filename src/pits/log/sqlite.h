@@ -57,6 +57,9 @@ class Database {
   void watch_wal();
   // Moves them where there are at least so many. Failures are left to the next time, as SQLite's own checkpoints do.
   void checkpoint(int least_pages);
+  // Moves all of them and empties the write-ahead log, so that nothing of what was replaced is left in a file. False:
+  // somebody is reading.
+  bool truncate_wal();
   // change() as one transaction: where it throws, nothing of it has happened.
   template <class Change>
   void transaction(Change&& change) {

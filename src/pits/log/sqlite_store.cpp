@@ -40,6 +40,7 @@ struct SqliteStore::EventWriter {
 
   std::mutex mutex;
   Database database;
+  bool erased = false;  // something, whose bytes may still be in the write-ahead log or in pages that it replaces
   Statement insert{database, "INSERT INTO events VALUES(?1, ?2)"};
   Statement update{database, "UPDATE events SET bytes = ?2 WHERE first = ?1"};
   Statement drop{database, "DELETE FROM events WHERE first > 1 AND first < ?1"};
@@ -102,7 +103,11 @@ void SqliteStore::commit(const Commit& commit) {
 void SqliteStore::rest() {
   EventWriter& to = event_writer();
   const std::scoped_lock lock(to.mutex);
-  to.database.checkpoint(resting_wal_pages);
+  if (to.erased) {
+    to.erased = !to.database.truncate_wal();
+  } else {
+    to.database.checkpoint(resting_wal_pages);
+  }
 }
 
 std::optional<GroupReader> SqliteStore::group(EventNumber number) const {
@@ -149,6 +154,7 @@ void SqliteStore::rewrite(EventNumber first, std::string_view group, const std::
     to.update.bind(integer(first), group).run();
     for (const std::string& key : forgotten_keys) to.forget.bind(std::string_view(key)).run();
   });
+  to.erased = true;
   to.database.checkpoint(most_wal_pages);
 }
 
@@ -161,6 +167,7 @@ void SqliteStore::drop_events(EventNumber oldest, std::string_view summary,
     to.update.bind(std::int64_t{1}, summary).run();
     for (const std::string& key : forgotten_keys) to.forget.bind(std::string_view(key)).run();
   });
+  to.erased = true;
   to.database.checkpoint(most_wal_pages);
 }
 

@@ -46,4 +46,15 @@ std::vector<Event> chain(const Store& store, EventNumber latest) {
   return events;
 }
 
+void for_each_event(const Store& store, const std::function<void(EventNumber, const GroupTime&, const Event&)>& see) {
+  const EventNumber last = store.last();
+  for (EventNumber number = 1; number <= last;) {
+    const auto group = store.group_from(number);
+    if (!group || (group->first() != number && group->first() != store.oldest()))
+      throw bad_input("event {}: is missing", number);
+    number = group->first();
+    for (; number <= group->last(); ++number) see(number, group->time(), group->event(number));
+  }
+}
+
 }  // namespace pits

@@ -1,6 +1,7 @@
 // Where a live bandit keeps its log. A store keeps bytes; what they mean is said in event.h, ledger.h and learner.h.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -89,5 +90,8 @@ class Store {
 
 // The events of a decision in order, the first a Decided, given its latest one. Those that were dropped are left out.
 std::vector<Event> chain(const Store& store, EventNumber latest);
+// Calls see(number, time, event) for every event, in order; where old ones were dropped, for what sums them up and then
+// for the others.
+void for_each_event(const Store& store, const std::function<void(EventNumber, const GroupTime&, const Event&)>& see);
 
 }  // namespace pits

@@ -18,13 +18,6 @@ std::vector<std::string> names_in(const fs::path& store) {
   return names;
 }
 
-// Ids of a service start at the microseconds since 2020. They stay below those of a later start, also where that
-// one goes on with an older backup and so does not know them: no id is given to two decisions.
-DecisionId first_id(Microseconds utc) {
-  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
-  return static_cast<DecisionId>(std::max<Microseconds>(utc - start_of_2020, 0));
-}
-
 // Calls that wait for learning share one thread.
 constexpr std::chrono::milliseconds patience{2000};
 
@@ -41,7 +34,6 @@ class DirectorySource : public BanditSource {
     if (store->last() == 0) return nullptr;
     auto live = std::make_shared<LiveBandit>(std::move(store), system_clock(),
                                              LedgerLimits{.stop = stop, .patience = patience});
-    live->start_ids_at(first_id(system_clock().utc()));
     return std::make_shared<ServedBandit>(name, std::move(live), true);
   }
   bool create(const std::string& name, const LiveSetup& setup) override {
