@@ -14,12 +14,16 @@ inline std::vector<Case> mixture_cases() {
                             {"longer contexts", config, 70, 2, 1, 300},
                             {"the last 200", config, 6, 3, 2, 500},
                             {"round-robin, floor, remembers all", config, 6, 3, 2, 300},
-                            {"a floor while actions are cold", config, 6, 12, 2, 300}};
+                            {"a floor while actions are cold", config, 6, 12, 2, 300},
+                            {"the last 60, rewards far from 0", config, 6, 6, 2, 300, 60.0F}};
   list[3].config.posterior.memory.capacity = 200;
   list[4].config.exploration.cold_start = ColdStart::round_robin;
   list[4].config.exploration.floor = 0.2;
   list[4].config.posterior.memory.adaptive = false;
   list[5].config.exploration.floor = 0.3;
+  list[5].config.posterior.memory.adaptive = false;
+  list[6].config.posterior.memory.adaptive = false;
+  list[6].config.posterior.memory.capacity = 60;
   for (Case& c : list) {
     c.config.posterior.particles = 3;
     c.config.posterior.last_layer.held_draws = 7;
@@ -40,7 +44,7 @@ inline Setting changing_rounds(const Case& c) {
     float* x = s.contexts.data() + round * c.d;
     for (std::size_t a = 0; a < c.K; ++a) {
       float& r = s.rewards[round * c.K + a];
-      r = 3.0F + 0.3F * r;
+      r = c.level + 0.3F * r;
       for (std::size_t j = 0; j < c.d; ++j) r += beta[((later ? c.K : 0) + a) * c.d + j] * x[j];
     }
     if (round % 9 == 4) x[0] = -999.0F;

@@ -21,6 +21,7 @@ struct Case {
   std::string name;
   PiTsConfig config;
   std::size_t d, K, G, seen;
+  float level = 3.0F;  // of the rewards of changing_rounds.h
 };
 
 struct Setting {

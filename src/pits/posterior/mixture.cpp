@@ -60,7 +60,7 @@ std::vector<CoefficientGroup> linear_groups(std::size_t d) {
 }
 
 Mixture::Mixture(const LastLayerConfig& config, const Posterior& posterior, const Address& address)
-    : config_(config), address_(address) {
+    : config_(config), address_(address), rewards_(posterior.model().actions()) {
   const Network& network = posterior.model().network();
   const std::size_t K = network.outputs(), S = static_cast<std::size_t>(config.held_draws);
   const NoisePrior noise{config.noise_shape, config.noise_scale};
@@ -70,7 +70,6 @@ Mixture::Mixture(const LastLayerConfig& config, const Posterior& posterior, cons
   }
   sets_.emplace_back(linear_groups(network.inputs()), K, S, noise);
   draw_sd_ = Matrix<float>(sets_.size(), K);
-  rewards_.resize(K);
   for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].start(draws_of(i, Purpose::last_layer, 0));
   update_weights();
   update_draw_sd(posterior.standardiser());
@@ -289,15 +288,12 @@ void Mixture::add_actions(const Posterior& posterior, std::size_t n) {
 
 void Mixture::state(Archive& archive) {
   archive.version("Mixture", 2, 1)(sets_, draw_sd_, low_, high_, lead_, fits_);
-  if (archive.version_of("Mixture") >= 2) {
-    archive(rewards_);
-  } else {
-    for (std::size_t a = 0; a < rewards_.size(); ++a) rewards_[a] = sets_[0].n(a);  // what is left of them
-  }
-  if (archive.reading()) {
-    if (!std::isfinite(lead_)) throw bad_input("the saved weights of the models are not finite");
-    update_weights();
-  }
+  const bool counted = archive.version_of("Mixture") >= 2;
+  if (counted) archive(rewards_);
+  for (std::size_t a = 0; !counted && a < rewards_.size(); ++a) rewards_[a] = sets_[0].n(a);  // what is left of them
+  if (!archive.reading()) return;
+  if (!std::isfinite(lead_)) throw bad_input("the saved weights of the models are not finite");
+  update_weights();
 }
 
 }  // namespace pits
