@@ -324,7 +324,7 @@ def run_python(code, *arguments):
 def test_python_ends_and_everything_is_in_the_log(tmp_path, more):
     code = f"""
         import os, sys, threading, pits
-        live = pits.LiveBandit(sys.argv[1], "lin-ts", actions=["tea", "milk"], n_features=1)
+        live = pits.LiveBandit(sys.argv[1], "lin-ts", actions=["tea", "milk"], n_features=1, seed=1)
         slow = pits.LiveBandit(sys.argv[1] + "-slow", "dropout", actions=["tea", "milk"], n_features=1, initial_pulls=0,
                                propensity_draws=10**9)
         for _ in range(50):
@@ -341,7 +341,7 @@ def test_python_ends_and_everything_is_in_the_log(tmp_path, more):
 def test_a_killed_process_loses_no_reward(tmp_path):
     code = """
         import os, signal, sys, pits
-        live = pits.LiveBandit(sys.argv[1], "lin-ts", actions=["tea", "milk"], n_features=1, rewards="first")
+        live = pits.LiveBandit(sys.argv[1], "lin-ts", actions=["tea", "milk"], n_features=1, rewards="first", seed=1)
         for _ in range(30):
             print(live.reward(live.decide([1.0]), 1.0, key="r"), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -130,7 +130,7 @@ TEST(Index, CheckComparesItWithTheEvents) {
   Stream random({.seed = 4, .purpose = Purpose::target_sample});
   for (int i = 0; i < 200; ++i) {  // pages with a right checksum
     IndexPage wrong = page;
-    wrong[random.index(ids_per_page)] ^= std::uint64_t{1} << random.index(9);
+    wrong[random.index(ids_per_page)] ^= std::uint64_t{1} << random.index(64);
     shop.store.commit({.pages = {{0, page_bytes(0, wrong)}}});
     expect_mentions(message_of([&] { check_log(shop.store); }), {"index of decisions", "decision "});
   }

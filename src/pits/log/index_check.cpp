@@ -63,7 +63,7 @@ void IndexCheck::finish(EventNumber oldest) const {
 
 void IndexCheck::check_entry(DecisionId id, const IndexEntry& found, const IndexEntry& known,
                              EventNumber oldest) const {
-  if (found.latest > last_) return;  // written meanwhile
+  if (found.latest > last_ && found.latest <= store_.last()) return;  // written meanwhile
   const auto [begin, end] = later_.equal_range(id);
   if (std::any_of(begin, end, [&](const auto& change) { return change.second == packed(found); })) return;
   const bool ended = found.settled() || begin != end;

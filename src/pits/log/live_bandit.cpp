@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <random>
 
+#include "pits/log/first_id.h"
+
 namespace pits {
 namespace {
 
 std::uint64_t random_seed() {
   std::random_device device;
   return std::uint64_t{device()} << 32U | device();
-}
-
-// The microseconds since 2020.
-DecisionId first_id(Microseconds utc) {
-  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
-  return static_cast<DecisionId>(std::max<Microseconds>(utc - start_of_2020, 0));
 }
 
 void check_names(const std::vector<std::string>& names) {

@@ -1,5 +1,6 @@
 // Where a service keeps its bandits: directories, or the database of a fleet.
 #include "pits/core/io/files.h"
+#include "pits/log/first_id.h"
 #include "pits/log/sqlite_store.h"
 #include "pits/serve/bandits.h"
 
@@ -38,7 +39,8 @@ class DirectorySource : public BanditSource {
   }
   bool create(const std::string& name, const LiveSetup& setup) override {
     SqliteStore store(store_ / name);
-    LiveBandit::create(store, setup);
+    // Callers may hold ids of another bandit that had this name.
+    Ledger::create(store, system_clock(), created_by(setup), first_id(system_clock().utc()));
     return true;
   }
   TokenKeys tokens() override { return TokenKeys::load(store_ / "token-keys", system_clock().utc()); }
