@@ -60,16 +60,16 @@ TEST_F(FaultsTest, ARewardOfUnknownFateIsNotSentAgain) {
                     wait);
   };
   std::future<std::vector<Answer>> rewarded;
-  std::thread taking;
+  std::future<void> taking;
   {
     const MissingStandby standby(url);
     rewarded = std::async(std::launch::async, [&] { return reward(*here, {{made.id, 1.0F}}); });
     const auto waiting = " FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%pits.event%'";
     ASSERT_TRUE(comes_true([&] { return look.run(std::string("SELECT 1") + waiting).size() > 0; }));
-    taking = std::thread([&] { other.execute("UPDATE pits.bandit SET epoch = epoch + 1"); });
+    taking = std::async(std::launch::async, [&] { other.execute("UPDATE pits.bandit SET epoch = epoch + 1"); });
     EXPECT_TRUE(comes_true([&] { return sessions("Lock").size() > 0; }));
     look.run(std::string("SELECT pg_terminate_backend(pid)") + waiting);
-    taking.join();
+    taking.get();
   }
   expect_mentions(message_of([&] { rewarded.get(); }, ErrorKind::failed), {"not known"});
   EXPECT_TRUE(comes_true([&] { return check_log(*log()).settled == 1; }));

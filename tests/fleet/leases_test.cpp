@@ -55,7 +55,7 @@ TEST_F(LeasesTest, AServerThatEndsIsAliveUntilItHasHandedItsLeasesOn) {
   const auto count = [&](const char* sql) { return look.run(sql, id).number(0, 0); };
   for (const auto& bandit : open) decide(*bandit, "last");
   std::atomic<bool> ended = false;
-  std::thread end([&] {
+  auto end = std::async(std::launch::async, [&] {
     open.clear();
     one.reset();
     ended = true;
@@ -69,7 +69,7 @@ TEST_F(LeasesTest, AServerThatEndsIsAliveUntilItHasHandedItsLeasesOn) {
     EXPECT_TRUE(alive || held == 0) << held << " bandits are held by a server that seems dead";
     if (!alive && held > 0) break;
   }
-  end.join();
+  end.get();
   const Rows behind =
       look.run("SELECT count(*) FROM pits.bandit b JOIN pits.policy p ON p.bandit = b.id WHERE p.number = b.last");
   EXPECT_EQ(behind.number(0, 0), bandits) << "what it wrote last was learned by it";
