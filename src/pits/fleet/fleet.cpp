@@ -1,5 +1,7 @@
 #include "pits/fleet/fleet.h"
 
+#include "pits/log/first_id.h"
+
 #include <pthread.h>
 
 #include "pits/fleet/lone_lease.h"
@@ -14,13 +16,6 @@ constexpr milliseconds tick{25};
 constexpr int ids_every = 20;  // ticks: half a block of ids lasts longer
 constexpr int workers = 3;
 constexpr std::int64_t session_locks = session_lock(0);
-
-// Ids start at the microseconds since 2020, as in the embedded store (serve/bandits.cpp): a database that was restored
-// from a backup does not give those of before again.
-DecisionId first_id() {
-  constexpr Microseconds start_of_2020 = 1'577'836'800'000'000;
-  return static_cast<DecisionId>(std::max<Microseconds>(system_clock().utc() - start_of_2020, 0));
-}
 
 }  // namespace
 
@@ -243,7 +238,7 @@ void Fleet::reserve_ids(const Numbers& needy) {
   const Rows rows = pool_->take()->run(
       "UPDATE pits.bandit SET next_id = greatest(next_id, $2) + $3 WHERE id IN"
       " (SELECT id FROM pits.bandit WHERE id = ANY($1) ORDER BY id FOR UPDATE) RETURNING id, next_id",
-      needy, first_id(), id_block);
+      needy, first_id(system_clock().utc()), id_block);
   for (int row = 0; row < rows.size(); ++row) {
     if (const auto open = bandit(rows.number(row, 0))) open->add_ids(rows.natural(row, 1));
   }
