@@ -1,11 +1,10 @@
 #include "pits/fleet/fleet.h"
 
-#include "pits/log/first_id.h"
-
 #include <pthread.h>
 
 #include "pits/fleet/lone_lease.h"
 #include "pits/fleet/tables.h"
+#include "pits/log/first_id.h"
 
 namespace pits {
 namespace {
