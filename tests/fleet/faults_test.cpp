@@ -27,7 +27,13 @@ class FaultsTest : public WithServers {
 class MissingStandby {
  public:
   explicit MissingStandby(std::string url) : url_(std::move(url)) { set("nobody"); }
-  ~MissingStandby() { set(""); }
+  ~MissingStandby() {
+    try {
+      set("");
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << e.what();
+    }
+  }
   MissingStandby(const MissingStandby&) = delete;
   MissingStandby& operator=(const MissingStandby&) = delete;
 
