@@ -46,7 +46,7 @@ def test_too_many_requests_cost_no_answer_that_was_given(shop):
     # 4 kB for each 512 decisions, and what waits for the disk and for learning: far from all that was asked for.
     assert resident_mb(shop.process.pid) < first + 300
     state = shop.ok("GET", "/v1/bandits/load/state")
-    assert state["unlogged"] == 0 and state["problem"] == ""
+    assert state["problem"] == "" and state["queued"] <= 100_000  # what finds no room is counted, as a gap
     assert shop.call("GET", "/readyz")[0] == 200
     shop.stop()
     assert subprocess.run([os.environ["PITS_PROGRAM"], "log", "check", str(shop.store / "load")]).returncode == 0
