@@ -4,6 +4,7 @@
 #include "log/service.h"
 #include "pits/evaluate/read/read_log.h"
 #include "pits/fleet/lone_lease.h"
+#include "pits/fleet/tables.h"
 #include "pits/log/audit.h"
 #include "pits/log/event_json.h"
 
@@ -16,7 +17,9 @@ using FleetLog = WithDatabase;
 
 // tables-1.sql has the log of store-2 as its bandit `shop`.
 TEST_F(FleetLog, IsReadAsItsCopyIs) {
-  Postgres(url).execute(bytes_of(fixtures + "/fleet/fixtures/tables-1.sql"));
+  Postgres database(url);
+  database.execute(bytes_of(fixtures + "/fleet/fixtures/tables-1.sql"));
+  migrate(database);
   const Scratch scratch;
   std::filesystem::copy(fixtures + "/log/fixtures/store-2", scratch / "copy");
   const LoggedData expected = read_log(scratch / "copy");

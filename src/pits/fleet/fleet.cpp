@@ -133,7 +133,7 @@ bool Fleet::create(const std::string& name, const LiveSetup& setup) {
     epoch = mine.number(0, 1);
   }
   PostgresStore store(pool_, id, epoch);
-  LiveBandit::create(store, setup, clock_);
+  Ledger::create(store, clock_, created_by(setup));  // one event: every server has ids of its own
   pool_->take()->execute("NOTIFY pits");
   const std::scoped_lock lock(mutex_);
   names_[name] = id;
