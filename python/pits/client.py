@@ -85,7 +85,7 @@ class Client:
 
     # Decisions.
 
-    def decide(self, bandit: str, context: Context, *, key: str = "", allowed: Optional[Iterable[str]] = None,
+    def decide(self, bandit: str, context: Context, *, key: Optional[str] = "", allowed: Optional[Iterable[str]] = None,
                candidates: Any = None) -> ServiceDecision:
         """The action for a context: a dict or pandas row of named values, their JSON text, or a vector.
 
@@ -95,7 +95,7 @@ class Client:
         body = _asked(context, key, allowed, candidates)
         return _decision(self._ask("POST", _route(bandit, "decide"), body, self._retry_decide or bool(key)))
 
-    def rank(self, bandit: str, context: Context, *, key: str = "", allowed: Optional[Iterable[str]] = None,
+    def rank(self, bandit: str, context: Context, *, key: Optional[str] = "", allowed: Optional[Iterable[str]] = None,
              candidates: Any = None) -> ServiceDecision:
         """As decide; its ranking has the other actions too, with the probability of each."""
         body = _asked(context, key, allowed, candidates)
@@ -116,9 +116,9 @@ class Client:
 
     # Rewards.
 
-    def reward(self, bandit: str, decision: Which, value: float, *, key: str = "") -> Answer:
+    def reward(self, bandit: str, decision: Which, value: float, *, key: Optional[str] = "") -> Answer:
         """The reward of a decision; when this returns, the answer is on the service's disk."""
-        body = _reward(decision, value, utf8_text("key", key) or uuid.uuid4().hex)
+        body = _reward(decision, value, utf8_text("key", key or "") or uuid.uuid4().hex)
         return _answer(self._ask("POST", _route(bandit, "rewards"), body))
 
     def reward_many(self, bandit: str, decisions: Sequence[Which], values: Iterable[float], *,
@@ -187,11 +187,11 @@ def _parsed(what: str, text: str) -> Any:
         raise _pits.InputError(f"{what} is not JSON: {error}") from None
 
 
-def _asked(context: Any, key: str, allowed: Optional[Iterable[str]], candidates: Any) -> dict[str, Any]:
+def _asked(context: Any, key: Optional[str], allowed: Optional[Iterable[str]], candidates: Any) -> dict[str, Any]:
     given = _parsed("the context", context) if isinstance(context, str) else context
     values = named_values(given)
     body: dict[str, Any] = {"context": values if isinstance(values, Mapping) else _vector(values)}
-    if utf8_text("key", key):
+    if utf8_text("key", key or ""):
         body["key"] = key
     if allowed is not None:
         body["allowed"] = _allowed_names(allowed)

@@ -131,10 +131,11 @@ def test_put_is_idempotent_and_refuses_what_cannot_change(service):
     state = service.ok("PUT", "/v1/bandits/shop", SHOP)
     assert state["seed"] == 7 and state["config"]["window"] == 600
     assert service.ok("PUT", "/v1/bandits/shop", {**SHOP, "window": 60})["config"]["window"] == 60
-    for change in ({"agent": "uniform"}, {"actions": ["tea"]}, {"seed": 8}, {"schema": None, "context_size": 3}, {"floor": 0.5}):
+    for change in ({"agent": "uniform"}, {"agent": SHOP["agent"] + ",regression_lambda=7"}, {"actions": ["tea"]}, {"seed": 8}, {"schema": None, "context_size": 3}, {"floor": 0.5}):
         body = {key: value for key, value in {**SHOP, **change}.items() if value is not None}
         status, reply, _ = service.call("PUT", "/v1/bandits/shop", body)
         assert status == 409, (change, status, reply)
+        assert "agent" not in change or f"not {change['agent'].split(',')[-1]}" in reply["error"], reply
     for change, word in (({"agnt": "x"}, "agent"), ({"window": -1}, "window"), ({"actions": "tea"}, "actions"), ({"actions": []}, "action")):
         status, reply, _ = service.call("PUT", "/v1/bandits/other", {**SHOP, **change})
         assert status == 400 and word in reply["error"], (change, status, reply)

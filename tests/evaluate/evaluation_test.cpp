@@ -59,6 +59,22 @@ TEST(Policies, ProbabilitiesOfEachKind) {
   EXPECT_EQ(p[2], 0.0);
 }
 
+// Even the agent that wrote a log would seem better than its own decisions, a part of which were left to chance.
+TEST(Policies, AFloorOfTheLogThatAnAgentDoesNotHaveIsNamed) {
+  const LoggedData data = simulated(60);  // the least likely action has 0.2, where three are allowed
+  const auto remark_of = [&](const std::string& spec) {
+    const auto policy = make_policy(spec, data);
+    vector<double> p(3);
+    for (std::size_t i = 0; i < data.rounds(); ++i) {
+      policy->probabilities(data, i, p);
+      policy->learn(data, i);
+    }
+    return policy->remark();
+  };
+  EXPECT_NE(remark_of("agent:pi-ts:fast").find("floor=0.6)"), std::string::npos) << remark_of("agent:pi-ts:fast");
+  EXPECT_EQ(remark_of("agent:pi-ts:fast,floor=0.8").find("floor"), std::string::npos);
+}
+
 TEST(Policies, ASavedBanditIsFrozenAndMustFit) {
   const LoggedData data = simulated(50);
   Bandit bandit("lin-ts", {.context_size = 2, .actions = 3});

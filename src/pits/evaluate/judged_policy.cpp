@@ -62,11 +62,26 @@ class SavedPolicy : public JudgedPolicy {
   Bandit bandit_;
 };
 
+// The share of decisions that these probabilities leave to chance, as a floor does.
+template <class P>
+double share_of_chance(const LoggedData& data, std::size_t i, std::span<const P> p) {
+  double least = 1.0, allowed = 0.0;
+  for (Action a = 0; a < p.size(); ++a) {
+    if (!data.admits(i, a)) continue;
+    least = std::min(least, static_cast<double>(p[a]));
+    allowed += 1.0;
+  }
+  return least * allowed;
+}
+
 class LearningPolicy : public JudgedPolicy {
  public:
   explicit LearningPolicy(Bandit bandit) : bandit_(std::move(bandit)) {}
   void probabilities(const LoggedData& data, std::size_t i, std::span<double> p) const override {
     bandit_probabilities(bandit_, data, i, 0, p);  // every round learned is another sample
+    chance_ = std::min(chance_, share_of_chance<double>(data, i, p));
+    const double logged = data.knows_all_propensities() ? share_of_chance(data, i, data.propensities_of(i)) : 0.0;
+    logged_chance_ = std::min(logged_chance_, logged);
   }
   bool learns() const override { return true; }
   void learn(const LoggedData& data, std::size_t i) override {
@@ -76,12 +91,27 @@ class LearningPolicy : public JudgedPolicy {
                   set.features.size() > 0 ? set.features.row(a) : std::span<const float>());
   }
   std::string remark() const override {
-    return "it learned from the logger's choices, round by round; alone it would have seen other rewards, and may have "
-           "earned more or less";
+    return std::string(
+               "it learned from the logger's choices, round by round; alone it would have seen other rewards, and may "
+               "have "
+               "earned more or less") +
+           floor_remark();
   }
 
  private:
+  // Without it even the agent that has written the log would seem better than its own decisions.
+  std::string floor_remark() const {
+    if (logged_chance_ < 0.01 || chance_ > 0.5 * logged_chance_) return {};
+    return fmt::format(
+        ". The log leaves {0:.2g} of its decisions to chance, this policy {1:.2g}: a part of the difference is that, "
+        "and "
+        "not the agent. To compare agents, give it the same floor (agent:...,floor={0:.2g})",
+        logged_chance_, chance_);
+  }
+
   Bandit bandit_;
+  // The least of the rounds that were judged; learning policies are judged by one thread.
+  mutable double chance_ = 1.0, logged_chance_ = 1.0;
 };
 
 std::unique_ptr<JudgedPolicy> saved_policy(const std::string& file, const LoggedData& data) {

@@ -32,7 +32,7 @@ Fields fields(ModelConfig& c) {
 RewardModel::RewardModel(const ModelConfig& config, std::size_t context_size, std::size_t actions)
     : config_(checked(config)),
       network_(context_size, hidden_layers(config), actions, config.activation, config.heads) {
-  if (context_size == 0) throw bad_input("a model needs contexts of at least 1 number");
+  if (context_size == 0) throw bad_input("the agent needs contexts of at least 1 number: a schema, or context_size");
   if (config.init == Init::prior && config.prior_precision == 0.0) {
     throw bad_input("prior_precision must be above 0 where init=prior draws from it; init=fan-in needs no prior");
   }

@@ -1,6 +1,8 @@
 #include "pits/serve/bandits.h"
 
 #include <algorithm>
+#include <ranges>
+#include <set>
 #include <thread>
 
 #include "pits/core/beginning.h"
@@ -47,9 +49,27 @@ std::vector<std::string> known_fields(const Fields& config) {
   return names;
 }
 
+// Where two agents differ, whose fields are all spelled out: "lin-ts, not pi-ts:auto", or "lin-ts with floor=0, not
+// floor=0.1".
+std::string agents_differ(const std::string& now, const std::string& asked) {
+  const auto parts = [](std::string_view text) {
+    std::vector<std::string> all;
+    for (const auto part : std::views::split(text, ',')) all.emplace_back(part.begin(), part.end());
+    return all;
+  };
+  const std::vector<std::string> is = parts(now), other = parts(asked);
+  if (is.front() != other.front()) return fmt::format("its agent is {}, not {}", is.front(), other.front());
+  std::vector<std::string> has, would;
+  std::ranges::set_difference(std::set(is.begin(), is.end()), std::set(other.begin(), other.end()),
+                              std::back_inserter(has));
+  std::ranges::set_difference(std::set(other.begin(), other.end()), std::set(is.begin(), is.end()),
+                              std::back_inserter(would));
+  return fmt::format("its agent is {} with {}, not {}", is.front(), fmt::join(has, ","), fmt::join(would, ","));
+}
+
 // What cannot change once a log exists; the first difference, or nothing.
 std::string difference(const Created& now, const Created& asked, const std::vector<std::string>& actions, bool seed) {
-  if (now.agent != asked.agent) return fmt::format("its agent is {}", now.agent);
+  if (now.agent != asked.agent) return agents_differ(now.agent, asked.agent);
   if (now.schema != asked.schema) return "its schema is another one; teach a new bandit (pits log teach)";
   if (now.context_size != asked.context_size) return fmt::format("its contexts have {} numbers", now.context_size);
   if (asked.actions != now.actions && asked.actions != actions) {

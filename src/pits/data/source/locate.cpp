@@ -105,9 +105,11 @@ std::filesystem::path find_data_file(const DataSet& set, const DataFile& file, c
   for (const std::filesystem::path& directory : own_places(data_dir)) {
     places.push_back(fmt::format("'{}'", directory.string()));
   }
-  throw bad_input("no {} of the data set {}: get it with 'pits data fetch {}', or from {} into {}", file.name, set.name,
-                  set.name, file.addresses.front(),
-                  places.empty() ? "$PITS_DATA" : fmt::to_string(fmt::join(places, " or ")));
+  throw bad_input(
+      "no {} of the data set {}: get it with 'pits data fetch {}', or from {} into {}; PITS_DATA or --data-dir names "
+      "a folder that has it",
+      file.name, set.name, set.name, file.addresses.front(),
+      places.empty() ? "$PITS_DATA" : fmt::to_string(fmt::join(places, " or ")));
 }
 
 }  // namespace pits
