@@ -131,7 +131,7 @@ def test_put_is_idempotent_and_refuses_what_cannot_change(service):
     state = service.ok("PUT", "/v1/bandits/shop", SHOP)
     assert state["seed"] == 7 and state["config"]["window"] == 600
     assert service.ok("PUT", "/v1/bandits/shop", {**SHOP, "window": 60})["config"]["window"] == 60
-    for change in ({"agent": "uniform"}, {"agent": SHOP["agent"] + ",regression_lambda=7"}, {"actions": ["tea"]}, {"seed": 8}, {"schema": None, "context_size": 3}, {"floor": 0.5}):
+    for change in ({"agent": "uniform"}, {"agent": SHOP["agent"] + ",lambda=7"}, {"actions": ["tea"]}, {"seed": 8}, {"schema": None, "context_size": 3}, {"floor": 0.5}):
         body = {key: value for key, value in {**SHOP, **change}.items() if value is not None}
         status, reply, _ = service.call("PUT", "/v1/bandits/shop", body)
         assert status == 409, (change, status, reply)
