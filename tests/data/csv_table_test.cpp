@@ -113,7 +113,7 @@ TEST_F(CsvTable, MissingValuesAreOneLevelOrRefused) {
   expect_mentions(labelled_error(text, "kind", {.missing = Missing::reject}),
                   {"line 2", "'colour' has no value ('?')"});
   const char* const no_age = "age,kind\n3,dog\n?,cat\n";
-  expect_mentions(labelled_error(no_age, "kind"), {"line 3", "'age' has no value", "categorical"});
+  expect_mentions(labelled_error(no_age, "kind"), {"line 3", "'age' has no value", "median"});
   EXPECT_EQ(dense(*labelled(no_age, "kind", {.categorical = "age"})), (Dense{{1, 0}, {0, 1}}));
   EXPECT_EQ(dense(*labelled("age,size,kind\n3,1,dog\n?,2,cat\n", "kind", {.drop = "age"})), (Dense{{1}, {2}}));
   expect_mentions(labelled_error("age,kind\n3,dog\n4,\n", "kind"), {"line 3", "'kind' has no value"});

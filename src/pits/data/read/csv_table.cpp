@@ -80,9 +80,10 @@ class RowCleaner {
     for (std::size_t i = 0; i < cleaned_.size(); ++i) {
       if (kinds_[i] == ColumnKind::dropped || !is_missing(cleaned_[i])) continue;
       if (kinds_[i] != ColumnKind::categorical || config_.missing == Missing::reject) {
-        throw place.wrong(
-            "column '{}' has no value ('{}'){}", survey_.columns[i].name, cleaned_[i],
-            kinds_[i] == ColumnKind::numeric ? "; fill it in, drop the column or make it categorical" : "");
+        throw place.wrong("column '{}' has no value ('{}'){}", survey_.columns[i].name, cleaned_[i],
+                          kinds_[i] == ColumnKind::numeric
+                              ? "; fill in the median, say, and add a column that says where, or drop the column"
+                              : "");
       }
       cleaned_[i] = {};
     }
