@@ -34,7 +34,8 @@ int compare(const std::string& directory, const std::string& file) {
   {
     auto store = std::make_unique<SqliteStore>(directory);
     if (store->last() == 0) return 0;  // killed before it was created
-    const LiveBandit live(std::move(store));
+    LiveBandit live(std::move(store));
+    live.catch_up();  // opening reserves ids: with that event learned, closing keeps a snapshot
   }
   // What it keeps at its end: windows that close meanwhile change the state until then.
   const SqliteStore store(directory, Access::read);
