@@ -28,8 +28,10 @@ def test_three_commands_start_the_service_decide_and_reward(tmp_path):
         port = str(free.getsockname()[1])
     (tmp_path / ".curlrc").write_text("silent\nretry = 50\nretry-delay = 1\nretry-connrefused\n")  # a person types slower
     block = commands.replace("8080", port).replace("build/release/pits serve", f"'{PROGRAM}' serve --listen 127.0.0.1:{port}")
+    environment = {**os.environ, "CURL_HOME": str(tmp_path)}
+    environment.pop("LD_PRELOAD", None)  # of a sanitizer, with which curl does not always start
     started = subprocess.Popen(["bash", "-c", f"{block}\necho\necho shown\nwait"], cwd=tmp_path, text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, env={**os.environ, "CURL_HOME": str(tmp_path)}, start_new_session=True)
+                               stderr=subprocess.DEVNULL, env=environment, start_new_session=True)
     try:
         printed = "".join(iter(started.stdout.readline, "shown\n"))
         decided, answer = map(json.loads, re.findall(r"{[^{}]*}", printed))
