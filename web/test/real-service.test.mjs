@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
+import { significant } from "../src/base/format.js";
 import { newPage } from "./browser.mjs";
 
 const program = process.env.PITS_PROGRAM;
@@ -44,7 +45,7 @@ test("the page shows what the service has done", { skip: program ? false : "PITS
     const shows = (selector, pattern) => page.locator(selector).filter({ hasText: pattern }).first().waitFor();
     await shows("article h2", /^shop$/);
     await shows(".agent", /uniform · 2 actions/);
-    await shows(".tiles", new RegExp(`reward per decision${(teas / 60).toFixed(3).replace(".", "\\.")}`));
+    await shows(".tiles", new RegExp(`reward per decision${significant(teas / 60).replace(".", "\\.")}`));
     await shows("#values tbody", /always tea.*always milk/s);
     await page.waitForFunction(() => document.querySelectorAll("#values .whisker").length === 4); // this bandit, uniform, each action
     await shows(".settings", /reward range\[0(\.0)?,1(\.0)?\]/);
