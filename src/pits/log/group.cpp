@@ -21,11 +21,15 @@ T read_at(std::string_view bytes, std::size_t position) {
 }
 
 template <class Kind>
-Event read_fields(std::uint8_t version, std::string fields) {
+void check_version(std::uint8_t version) {
   if (version == 0 || version > Kind::version) {
     throw bad_input("a '{}' event has version {}; this pits reads version {}{}", Kind::name, version,
                     Kind::version > 1 ? "1 to " : "", Kind::version);
   }
+}
+
+template <class Kind>
+Event read_fields(std::uint8_t version, std::string fields) {
   Kind event;
   Archive archive(std::move(fields));
   const auto read = [&](std::string_view, auto& field) { archive(field); };
@@ -37,12 +41,13 @@ Event read_fields(std::uint8_t version, std::string fields) {
   return event;
 }
 
-template <std::size_t i = 0>
-Event read_event(std::uint8_t tag, std::uint8_t version, std::string fields) {
-  if constexpr (i < std::variant_size_v<Event>) {
-    using Kind = std::variant_alternative_t<i, Event>;
-    if (tag == Kind::tag) return read_fields<Kind>(version, std::move(fields));
-    return read_event<i + 1>(tag, version, std::move(fields));
+// Calls what() with an event type.
+template <std::size_t i = 0, class What>
+auto with_kind(std::uint8_t tag, What&& what) {
+  using Kind = std::variant_alternative_t<i, Event>;
+  if (tag == Kind::tag) return what.template operator()<Kind>();
+  if constexpr (i + 1 < std::variant_size_v<Event>) {
+    return with_kind<i + 1>(tag, std::forward<What>(what));
   } else {
     throw bad_input("an event has the unknown tag {}: written by a newer pits", tag);
   }
@@ -53,6 +58,16 @@ void check_enums(const Event& event) {
   const auto* settled = std::get_if<Settled>(&event);
   if (settled != nullptr && static_cast<std::size_t>(settled->reason) >= enum_names<SettleReason>.size()) {
     throw bad_input("a 'settled' event has the unknown reason {}", static_cast<int>(settled->reason));
+  }
+}
+
+// An Error of what is done there names the event.
+template <class What>
+auto in_event(EventNumber number, What&& what) {
+  try {
+    return what();
+  } catch (const Error& e) {
+    throw Error(e.kind(), fmt::format("event {}: {}", number, e.what()));
   }
 }
 
@@ -121,17 +136,31 @@ std::uint8_t GroupReader::tag(EventNumber number) const {
   return read_at<std::uint8_t>(bytes_, starts_[number - first_]);
 }
 
-Event GroupReader::event(EventNumber number) const {
+std::optional<DecisionId> PackedEvent::decision() const {
+  if (tag != Decided::tag && tag != Restored::tag) return std::nullopt;
+  if (fields.size() < sizeof(DecisionId)) throw bad_input("the fields of a decision end early");
+  return read_at<DecisionId>(fields, 0);
+}
+
+Event PackedEvent::event() && {
+  Event event = with_kind(tag, [this]<class Kind>() { return read_fields<Kind>(version, std::move(fields)); });
+  check_enums(event);
+  return event;
+}
+
+PackedEvent GroupReader::packed(EventNumber number) const {
   const std::size_t start = starts_.at(number - first_);
   const auto size = read_at<std::uint32_t>(bytes_, start + 2);
-  try {
-    Event event =
-        read_event(tag(number), read_at<std::uint8_t>(bytes_, start + 1), bytes_.substr(start + event_head_size, size));
-    check_enums(event);
-    return event;
-  } catch (const Error& e) {
-    throw Error(e.kind(), fmt::format("event {}: {}", number, e.what()));
-  }
+  PackedEvent event{.tag = tag(number),
+                    .version = read_at<std::uint8_t>(bytes_, start + 1),
+                    .fields = bytes_.substr(start + event_head_size, size)};
+  const auto check = [&]<class Kind>() { check_version<Kind>(event.version); };
+  in_event(number, [&] { with_kind(event.tag, check); });
+  return event;
+}
+
+Event GroupReader::event(EventNumber number) const {
+  return in_event(number, [event = packed(number)]() mutable { return std::move(event).event(); });
 }
 
 }  // namespace pits

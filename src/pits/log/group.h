@@ -1,6 +1,8 @@
 // Events in groups, as bytes: what a store keeps.
 #pragma once
 
+#include <optional>
+
 #include "pits/log/event.h"
 
 namespace pits {
@@ -46,6 +48,16 @@ class GroupWriter {
 // How many events the bytes of a group hold, by their head.
 std::uint32_t event_count(std::string_view group);
 
+// An event as it stands in a group, to be read when somebody needs what is in it.
+struct PackedEvent {
+  std::uint8_t tag = 0, version = 0;
+  std::string fields{};
+
+  // Of a Decided or a Restored, whose first field it is; none: another event.
+  std::optional<DecisionId> decision() const;
+  Event event() &&;  // once
+};
+
 // Reads the bytes of a group. An Error names the first event's number.
 class GroupReader {
  public:
@@ -55,6 +67,8 @@ class GroupReader {
   EventNumber last() const { return first_ + starts_.size() - 1; }
   const GroupTime& time() const { return time_; }
   Event event(EventNumber number) const;
+  // A tag or version of a newer pits is an Error here already.
+  PackedEvent packed(EventNumber number) const;
   std::uint8_t tag(EventNumber number) const;
 
  private:

@@ -17,9 +17,7 @@ Bandit created_bandit(const Store& store) {
           {.floor = config.floor, .propensity = PropensityKind::none, .propensity_draws = config.propensity_draws}};
 }
 
-std::size_t size_of(const Decided& decided) {
-  return sizeof decided + 64 + (decided.x.size() + decided.features.size()) * sizeof(float);
-}
+std::size_t size_of(const PackedEvent& decision) { return sizeof decision + 64 + decision.fields.size(); }
 
 // The features of the action that was taken.
 std::span<const float> features_of(const Decided& decided) {
@@ -50,16 +48,18 @@ void Learner::follow(EventNumber until) {
     if (!group_) group_ = store_.group_holding(number_ + 1);
     if (!group_) return;
     for (const EventNumber end = std::min(until, group_->last()); number_ < end; ++number_) {
-      apply(number_ + 1, group_->event(number_ + 1));
+      PackedEvent event = group_->packed(number_ + 1);
+      if (const auto id = event.decision()) {
+        remember(*id, std::move(event));
+      } else {
+        apply(number_ + 1, std::move(event).event());
+      }
     }
     if (number_ == group_->last()) group_.reset();
   }
 }
 
 void Learner::apply(EventNumber number, Event event) {
-  if (Decided* decided = decision_in(event)) {
-    return remember(std::move(*decided));
-  }
   if (std::holds_alternative<Rewarded>(event) || std::holds_alternative<Activated>(event)) return;
   changed_ = number;
   if (const auto* settled = std::get_if<Settled>(&event)) {
@@ -117,12 +117,10 @@ void Learner::learn(const Settled& settled) {
   }
 }
 
-void Learner::remember(Decided decided) {
-  const DecisionId id = decided.id;
-  const std::size_t size = size_of(decided);
-  const auto [place, is_new] = waiting_.try_emplace(id, std::move(decided));
+void Learner::remember(DecisionId id, PackedEvent decision) {
+  const std::size_t size = size_of(decision);
+  const bool is_new = waiting_.try_emplace(id, std::move(decision)).second;
   if (!is_new) throw damaged("the log is damaged: two decisions have the id {}", id);
-  std::string().swap(place->second.context);
   bytes_ += size;
   while (bytes_ > most_bytes) {
     bytes_ -= size_of(waiting_.begin()->second);
@@ -133,19 +131,9 @@ void Learner::remember(Decided decided) {
 Decided Learner::take(const Settled& settled) {
   const auto found = waiting_.find(settled.id);
   if (found == waiting_.end()) return *decision_in(chain(store_, settled.previous).front());
-  Decided decided = std::move(found->second);
-  bytes_ -= size_of(decided);
-  waiting_.erase(found);
-  return decided;
-}
-
-Created created_event(const Store& store) {
-  const auto group = store.group_holding(1);
-  if (!group) throw bad_input("the store holds no log");
-  Event first = group->event(1);
-  auto* created = std::get_if<Created>(&first);
-  if (created == nullptr) throw damaged("the log is damaged: its first event does not create it");
-  return std::move(*created);
+  bytes_ -= size_of(found->second);
+  Event event = std::move(waiting_.extract(found).mapped()).event();
+  return std::move(*decision_in(event));
 }
 
 std::optional<Snapshot> newest_snapshot(const Store& store, EventNumber at_most) {

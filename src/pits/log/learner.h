@@ -46,7 +46,7 @@ class Learner {
   void learn(const Settled& settled);
   void add_actions(EventNumber number, const ActionsAdded& added);
   void adopt(EventNumber number, const TrainingAdopted& adopted);
-  void remember(Decided decided);
+  void remember(DecisionId id, PackedEvent decision);
   Decided take(const Settled& settled);
 
   const Store& store_;
@@ -59,13 +59,12 @@ class Learner {
   std::uint64_t refused_ = 0;
   std::string refusal_;
   std::optional<GroupReader> group_;  // that it is in the middle of: reading it checks all of its bytes
-  // Decisions that have not settled, those of the highest ids; the others are read from the store.
-  std::map<DecisionId, Decided> waiting_;
+  // Decisions that have not settled, those of the highest ids, unread: many never get a reward. The others are read
+  // from the store.
+  std::map<DecisionId, PackedEvent> waiting_;
   std::size_t bytes_ = 0;
 };
 
-// The first event of a log. Throws where the store holds none.
-Created created_event(const Store& store);
 // The newest snapshot up to an event; none: a learner starts from the first event.
 std::optional<Snapshot> newest_snapshot(const Store& store, EventNumber at_most);
 // From that snapshot; none where it cannot be read, and why.

@@ -25,6 +25,15 @@ std::optional<GroupReader> Store::group_from(EventNumber number) const {
   return kept > number ? group_holding(kept) : std::nullopt;
 }
 
+Created created_event(const Store& store) {
+  const auto group = store.group_holding(1);
+  if (!group) throw bad_input("the store holds no log");
+  Event first = group->event(1);
+  auto* created = std::get_if<Created>(&first);
+  if (created == nullptr) throw damaged("the log is damaged: its first event does not create it");
+  return std::move(*created);
+}
+
 std::vector<Event> chain(const Store& store, EventNumber latest) {
   std::vector<Event> events;
   for (EventNumber number = latest; number != 0;) {

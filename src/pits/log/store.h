@@ -88,6 +88,8 @@ class Store {
   std::optional<GroupReader> group_from(EventNumber number) const;
 };
 
+// The first event of a log. Throws where the store holds none.
+Created created_event(const Store& store);
 // The events of a decision in order, the first a Decided, given its latest one. Those that were dropped are left out.
 std::vector<Event> chain(const Store& store, EventNumber latest);
 // Calls see(number, time, event) for every event, in order; where old ones were dropped, for what sums them up and then
