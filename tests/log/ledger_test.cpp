@@ -5,6 +5,7 @@
 
 #include "experiment/expect_error.h"
 #include "log/shop.h"
+#include "pits/log/audit.h"
 
 namespace pits::test {
 namespace {
@@ -65,6 +66,38 @@ TEST(Ledger, ASumStaysFinite) {
     shop.clock.pass(10);
     shop.look();
     EXPECT_EQ(shop.settled().at(0), Settlement(sign * most, SettleReason::reward));
+  }
+}
+
+// Where windows end for ever, what has rewards settles at once by the rule of before; the others wait for a first
+// reward.
+TEST(Ledger, RewardsOfOpenWindowsSettleWhereWindowsEnd) {
+  for (const RewardRule rule : {RewardRule::sum, RewardRule::largest}) {
+    Shop shop({.rewards = rule, .window = 10});
+    shop.in_group([](Ledger& ledger) { return ledger.reserve_ids(10); });
+    for (DecisionId id = 0; id < 4; ++id) shop.decide(id);
+    for (const float value : {-3.0F, 2.0F}) EXPECT_EQ(shop.reward(1, value), Answer::accepted);
+    EXPECT_EQ(shop.reward(2, 0.5F), Answer::accepted);
+    EXPECT_EQ(shop.activate(3), Answer::accepted);
+    shop.open();
+    Decided late;
+    late.id = 4;
+    late.propensities = {0.5F, 0.5F};
+    shop.in_group([&](Ledger& ledger) {
+      ledger.decide(late);
+      for (const float value : {7.0F, 1.0F}) EXPECT_EQ(ledger.reward({4, value, ""}), Answer::accepted);
+      ledger.change_config({.rewards = RewardRule::first, .window = 0});
+      return 0;
+    });
+    const bool sum = rule == RewardRule::sum;
+    EXPECT_EQ(shop.settled(), (std::map<DecisionId, Settlement>{{1, {sum ? -1.0F : 2.0F, SettleReason::reward}},
+                                                                {2, {0.5F, SettleReason::reward}},
+                                                                {4, {sum ? 8.0F : 7.0F, SettleReason::reward}}}));
+    EXPECT_EQ(shop.reward(1, 9.0F), Answer::duplicate);
+    EXPECT_EQ(shop.reward(0, 0.25F), Answer::accepted);
+    EXPECT_EQ(shop.reward(3, 0.75F), Answer::accepted);
+    EXPECT_EQ(shop.settled().size(), 5U);
+    check_log(shop.store);
   }
 }
 

@@ -98,6 +98,9 @@ TEST(RestoredDecision, ThatDoesNotFitIsRefused) {
   auto wide = record_of(7, shop.clock.utc());
   wide->propensities = {0.2F, 0.3F, 0.5F};  // the log has two actions
   EXPECT_EQ(reward(shop, 7, 0.0F, wide), Answer::unknown);
+  auto other = record_of(8, shop.clock.utc());
+  other->x = {1.0F};  // the log has no contexts
+  EXPECT_EQ(reward(shop, 8, 0.0F, other), Answer::unknown);
   EXPECT_EQ(reward(shop, 5, 0.1F, record), Answer::accepted);
   expect_mentions(message_of([&] { reward(shop, 5, 0.1001F, record); }), {"decision 5", "-1", "0.1", "reward_range"});
   expect_mentions(message_of([&] { reward(shop, 5, -2.0F, record); }), {"-2"});

@@ -40,7 +40,11 @@ void Ledger::create(Store& store, const Clock& clock, const Created& created, De
 }
 
 Ledger::Ledger(Store& store, const Clock& clock, const LedgerLimits& limits)
-    : store_(store), clock_(clock), limits_(limits), index_(store, limits.index_pages) {
+    : store_(store),
+      clock_(clock),
+      limits_(limits),
+      context_size_(created_event(store).context_size),
+      index_(store, limits.index_pages) {
   recover();
 }
 
@@ -80,8 +84,10 @@ Answer Ledger::find(DecisionId id, const Restored* record, IndexEntry& entry) {
 
 Answer Ledger::restore(const Restored& record, IndexEntry& entry) {
   const std::size_t K = record.propensities.size();
-  // An older backup may not have its action.
+  // An older backup may not have its action; a bandit of before with this name and seed had other contexts.
   if (record.action >= K || (!books_.actions.empty() && K > books_.actions.size())) return Answer::unknown;
+  const bool other_bandit = record.x.size() != context_size_ || (books_.actions.empty() && record.features.empty());
+  if (other_bandit) return Answer::unknown;
   if (window() > 0 && time_.utc - record.utc > window()) return Answer::expired;
   if (record.id >= books_.reserved_ids) ids_start_ = reserve_ids(record.id + id_block);
   entry = {Standing::restored, add(record)};
@@ -138,56 +144,6 @@ Answer Ledger::cancel(DecisionId id, const Restored* record) {
   return Answer::accepted;
 }
 
-void Ledger::settle(DecisionId id, EventNumber previous, float value, SettleReason reason) {
-  const Settled event{.id = id, .previous = previous, .value = value, .reason = reason};
-  index_.set(id, {settled_by(reason), add(event)});
-  ++counts_.settled;
-}
-
-Microseconds Ledger::window() const { return std::llround(books_.config.window * 1e6); }
-
-// How a decision with rewards settles. Where windows never close, nothing settles to a default, and what came back is
-// learned as all rewards are.
-SettleReason Ledger::reason(const Tally& tally) const {
-  return tally.restored && window() > 0 ? SettleReason::lost : SettleReason::reward;
-}
-
-bool Ledger::settle_expired(std::size_t most) {
-  const Microseconds window = this->window();
-  if (window == 0) return false;
-  constexpr std::size_t most_looked = 16;  // times as many events: they may all have settled
-  for (std::size_t settled = 0, looked = 0; settled < most && looked < most_looked * most; ++looked) {
-    if (!expiring_ || expiring_->last() <= expired_to_) expiring_ = store_.group_from(expired_to_ + 1);
-    if (expiring_) expired_to_ = std::max(expired_to_, expiring_->first() - 1);
-    if (!expiring_ || time_.elapsed - expiring_->time().elapsed < window) return false;
-    const EventNumber next = expired_to_ + 1;
-    if (const std::uint8_t tag = expiring_->tag(next); tag == Decided::tag || tag == Restored::tag) {
-      settled += settle_expired(*decision_in(expiring_->event(next))) ? 1 : 0;
-    }
-    expired_to_ = next;
-  }
-  return true;
-}
-
-// One that was never activated was never shown: nothing is learned of it.
-bool Ledger::settle_expired(const Decided& decided) {
-  const IndexEntry entry = index_.find(decided.id);
-  if (entry.settled()) return false;
-  const bool touched = entry.standing != Standing::decided;
-  const Tally none;
-  const Tally& tally = touched ? this->tally(decided.id, entry) : none;
-  if (tally.count > 0) {
-    settle(decided.id, entry.latest, tally.value(books_.config.rewards), reason(tally));
-  } else if (tally.restored) {
-    settle(decided.id, entry.latest, 0.0F, SettleReason::lost);
-  } else if (decided.active || touched) {
-    settle(decided.id, entry.latest, static_cast<float>(books_.config.default_reward), SettleReason::expired);
-  } else {
-    settle(decided.id, entry.latest, 0.0F, SettleReason::cancelled);
-  }
-  return true;
-}
-
 DecisionId Ledger::reserve_ids(DecisionId end) {
   if (end > books_.reserved_ids) {
     add(IdsReserved{.end = end});
@@ -234,6 +190,7 @@ void Ledger::change_config(const LiveConfig& config) {
     throw bad_input("floor, propensity_draws and training cannot change in a log; they are {}, {} and {}", now.floor,
                     now.propensity_draws, format_value(now.training));
   }
+  if (window() > 0 && config.window == 0.0) settle_rewarded();
   add(ConfigChanged{.config = as_text(config)});
   edit().set(config);
 }

@@ -164,6 +164,7 @@ class Ledger {
   SettleReason reason(const Tally& tally) const;
   void settle(DecisionId id, EventNumber previous, float value, SettleReason reason);
   bool settle_expired(const Decided& decided);
+  void settle_rewarded();
   void recover();
   static std::string unsealed_point(const std::string& bytes);
   EventNumber read_recovery_point();
@@ -174,6 +175,7 @@ class Ledger {
   Store& store_;
   const Clock& clock_;
   LedgerLimits limits_;
+  std::size_t context_size_;
   DecisionIndex index_;
   Books books_;
   std::optional<Books> books_before_;  // of the group, where it has changed them
