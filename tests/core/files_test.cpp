@@ -194,6 +194,12 @@ TEST(CreateDirectories, MakesAllOfThemAndAcceptsThatTheyExist) {
   const Scratch scratch;
   create_directories_or_throw(scratch / "a/b/c");
   create_directories_or_throw(scratch / "a/b/c");
+  for (const char* path : {"a/b/d/e", "f/", "f"}) {
+    create_directories_durably(scratch / path);
+    EXPECT_TRUE(std::filesystem::is_directory(scratch / path)) << path;
+  }
+  sync_directory(scratch / "f");
+  sync_directory(scratch / "not there");
   EXPECT_TRUE(std::filesystem::is_directory(scratch / "a/b/c"));
 }
 

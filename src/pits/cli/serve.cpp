@@ -162,7 +162,7 @@ int serve(ServeOptions& options) {
   const Signals signals;  // before there are threads
   std::optional<DirectoryLock> lock;
   if (!options.service.fleet) {
-    create_directories_or_throw(options.store);
+    create_directories_durably(options.store);
     lock.emplace(options.store);
   }
   std::optional<std::jthread> second;  // waits for the signal that ends at once

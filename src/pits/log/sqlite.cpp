@@ -47,6 +47,11 @@ std::int64_t Database::number(const char* sql) {
   return statement.step() ? statement.number(0) : 0;
 }
 
+std::string Database::text(const char* sql) {
+  Statement statement(*this, sql);
+  return statement.step() ? statement.text(0) : std::string();
+}
+
 // It starts at 0 again where everything was moved and nobody reads it.
 void Database::watch_wal() {
   wal_ = std::make_unique<Wal>();

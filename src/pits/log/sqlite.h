@@ -53,6 +53,7 @@ class Database {
 
   void execute(const char* sql);
   std::int64_t number(const char* sql);  // the first number of its first row
+  std::string text(const char* sql);     // the same of a text
   // The caller decides when pages of the write-ahead log are moved into the file.
   void watch_wal();
   // Moves them where there are at least so many. Failures are left to the next time, as SQLite's own checkpoints do.

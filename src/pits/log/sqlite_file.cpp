@@ -23,8 +23,11 @@ void check_layout(Database& database, const Path& file) {
 
 Database log_file_for_writing(const Path& file, const char* tables) {
   Database database(file, Access::write);
-  database.execute(
-      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA secure_delete=ON");
+  if (const std::string mode = database.text("PRAGMA journal_mode=WAL"); mode != "wal") {
+    throw bad_input("'{}' cannot have a write-ahead log (SQLite stays with journal_mode={}): a log needs a local disk",
+                    file.string(), mode);
+  }
+  database.execute("PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA secure_delete=ON");
   database.watch_wal();
   if (database.number("PRAGMA application_id") == 0 && database.number("SELECT count(*) FROM sqlite_schema") == 0) {
     database.transaction([&] {

@@ -16,13 +16,6 @@ constexpr int resting_wal_pages = 256;
 constexpr const char* events_file = "events.db";
 constexpr const char* snapshots_file = "snapshots.db";
 
-// A new directory's entry must survive a loss of power as its files do.
-void create_durably(const Path& directory) {
-  if (std::filesystem::is_directory(directory)) return;
-  create_directories_or_throw(directory);
-  sync_directory(std::filesystem::absolute(directory).parent_path());
-}
-
 }  // namespace
 
 struct SqliteStore::Lock {
@@ -64,7 +57,7 @@ struct SqliteStore::EventReader {
 
 SqliteStore::SqliteStore(const Path& directory, Access access) : directory_(directory) {
   if (access == Access::write) {
-    create_durably(directory);
+    create_directories_durably(directory);
     lock_ = std::make_unique<Lock>(directory);
     event_writer_ = std::make_unique<EventWriter>(directory / events_file);
   } else if (!std::filesystem::exists(directory / events_file)) {

@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds patience{2000};
 class DirectorySource : public BanditSource {
  public:
   // The directory is made where it is not there.
-  explicit DirectorySource(fs::path store) : store_(std::move(store)) { create_directories_or_throw(store_); }
+  explicit DirectorySource(fs::path store) : store_(std::move(store)) { create_directories_durably(store_); }
 
   std::vector<std::string> names() override { return names_in(store_); }
   std::shared_ptr<ServedBandit> open(const std::string& name, const std::stop_token& stop) override {

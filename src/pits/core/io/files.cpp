@@ -132,8 +132,18 @@ void remove_unfinished(const std::filesystem::path& directory) {
 void sync_directory(const std::filesystem::path& directory) {
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;  // one may be allowed to write to a directory and not to read it
-  ::fsync(descriptor);
+  const int error = ::fsync(descriptor) == 0 ? 0 : errno;
   ::close(descriptor);
+  errno = error;
+  if (error != 0 && error != EINVAL && error != ENOTSUP) throw lost(directory);  // some file systems sync no directory
+}
+
+void create_directories_durably(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> missing;
+  const std::filesystem::path whole = std::filesystem::absolute(path / "").parent_path();
+  for (auto part = whole; !std::filesystem::exists(part); part = part.parent_path()) missing.push_back(part);
+  create_directories_or_throw(whole);
+  for (const auto& part : missing) sync_directory(part.parent_path());
 }
 
 void create_directories_or_throw(const std::filesystem::path& path) {

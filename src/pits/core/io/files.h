@@ -39,6 +39,8 @@ void remove_unfinished(const std::filesystem::path& directory);
 // Makes names of files that were added, renamed or removed durable. Nothing happens where the directory cannot be read.
 void sync_directory(const std::filesystem::path& directory);
 void create_directories_or_throw(const std::filesystem::path& path);
+// The entries of new directories survive a loss of power, as files in them do that are synced.
+void create_directories_durably(const std::filesystem::path& path);
 
 // Holds DIR/.lock for its lifetime, so that two processes never write to one directory. A process forked meanwhile
 // neither keeps the lock nor gives it back.
