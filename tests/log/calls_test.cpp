@@ -1,6 +1,8 @@
 // The calls of a live bandit that nobody waits for.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include <future>
 
 #include "experiment/expect_error.h"
@@ -95,7 +97,7 @@ TEST(LiveCalls, AreAnsweredInOneGroup) {
   EXPECT_EQ(cancelled.get().first, std::vector{Answer::accepted});
   service.live->reward({{b, 1.0F}}, again.done());
   EXPECT_EQ(again.get().first, std::vector{Answer::accepted});
-  EXPECT_EQ(service.live->waiting(), 0U);
+  while (service.live->waiting() > 0) std::this_thread::yield();  // the learner may be asking for the settings
 }
 
 TEST(LiveCalls, SayThatTheDiskIsFull) {

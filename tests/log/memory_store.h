@@ -14,6 +14,7 @@ class MemoryStore : public Store {
  public:
   std::atomic<bool> fails = false;          // commits
   std::atomic<bool> fails_to_read = false;  // groups
+  std::atomic<bool> fails_to_keep = false;  // snapshots
 
   void commit(const Commit& commit) override {
     if (fails) throw failed("cannot write 'memory': No space left on device");
@@ -44,6 +45,7 @@ class MemoryStore : public Store {
     return found == keys_.end() ? std::nullopt : std::optional(found->second);
   }
   void keep(const Snapshot& snapshot) override {
+    if (fails_to_keep) throw failed("cannot write 'memory of snapshots': Input/output error");
     const std::scoped_lock lock(mutex_);
     snapshots_[snapshot.number] = snapshot;
   }

@@ -257,5 +257,24 @@ TEST(TrainingBeside, RunsWhileRewardsCome) {
   }
 }
 
+// Snapshots are a cache: where they cannot be kept, learning and trainings go on, and the status says so.
+TEST(TrainingBeside, GoesOnWhereSnapshotsCannotBeKept) {
+  Service service(live_setup("pi-ts:fast"));
+  service.store->fails_to_keep = true;
+  std::uint64_t trainings = 0;
+  for (std::uint64_t seed = 1; seed < 30 && (trainings < 3 || service.store->last() < 3000); ++seed) {
+    for (const Event& e : random_events(100, seed)) service.live->reward({service.live->decide(e.x).id, e.reward});
+    service.live->saved();
+    trainings = service.live->status().trainings;
+  }
+  EXPECT_GE(trainings, 3U);
+  const LiveStatus status = service.live->status();
+  EXPECT_EQ(status.learned, status.committed);
+  expect_mentions(status.problem, {"memory of snapshots"});
+  EXPECT_TRUE(service.store->snapshots().empty());
+  const std::string state = service.live->saved();
+  EXPECT_TRUE(service.replayed() == state);
+}
+
 }  // namespace
 }  // namespace pits::test

@@ -112,7 +112,7 @@ void Decider::publish_names(const std::vector<std::string>& all) {
   auto names = std::make_unique<ActionNames>();
   names->all = all;
   for (Action a = 0; a < all.size(); ++a) names->index.emplace(all[a], a);
-  const std::scoped_lock lock(publishing_);
+  const std::scoped_lock lock(naming_);
   names_.publish(std::move(names));
 }
 

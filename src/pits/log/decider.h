@@ -90,7 +90,7 @@ class Decider {
   std::optional<Schema> schema_;
   NextId next_id_;
   bool gains_together_;
-  std::mutex publishing_;
+  std::mutex publishing_, naming_;  // two: a reader of the policy may wait for whoever adds a name
   LeftRight<Published> published_;
   std::unique_ptr<Published> spare_{};  // that was published before
   LeftRight<ActionNames> names_;        // those of the published policy, and perhaps some that are on the way

@@ -246,7 +246,7 @@ LiveStatus LiveBandit::status() const {
           .learning_problem = learning_problem_,
           .store_problem = store_problem,
           .damage = damage,
-          .problem = first_of({store_problem, learning_problem_, refusal_, damage})};
+          .problem = first_of({store_problem, learning_problem_, snapshot_problem_, refusal_, damage})};
 }
 
 }  // namespace pits

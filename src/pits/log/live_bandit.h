@@ -172,6 +172,7 @@ class LiveBandit : public LiveCalls {
   std::uint64_t refused_ = 0, trainings_ = 0;
   std::string refusal_;           // why the last outcome that was refused was
   std::string learning_problem_;  // why learning does not go on; empty: it does
+  std::string snapshot_problem_;  // why the last snapshot was not kept; empty: it was
 
   // By the system's steady clock: snapshots take at most a twentieth of the time, however large they are.
   Microseconds snapshot_at_ = 0, snapshot_cost_ = 0;
@@ -179,10 +180,10 @@ class LiveBandit : public LiveCalls {
   // The same of versions for the servers of a fleet, which take at most a fifth.
   Microseconds version_at_ = 0, version_cost_ = 0;
   EventNumber version_number_ = 0;
-  Microseconds looked_at_ = 0;  // UTC, for contexts to be erased
-  bool skipping_ = false;       // trainings, because the learner lags; the log says so
-  EventNumber asked_ = 0;       // the last event about trainings, which the learner may not have learned yet
-  std::future<void> trainer_;   // of the training that is under way
+  Microseconds looked_at_ = 0, asked_retention_at_ = 0;  // UTC, for contexts to be erased; for how old they may be
+  bool skipping_ = false;                                // trainings, because the learner lags; the log says so
+  EventNumber asked_ = 0;      // the last event about trainings, which the learner may not have learned yet
+  std::future<void> trainer_;  // of the training that is under way
 
   std::unique_ptr<LogWriter> writer_;
   std::atomic<DecisionId> next_id_{0}, reserved_ids_{0};

@@ -7,10 +7,11 @@
 namespace pits {
 namespace {
 
-constexpr EventNumber events_at_once = 256;        // learned before decisions know them
-constexpr EventNumber snapshot_events = 1000;      // at least so many between two snapshots
-constexpr Microseconds snapshot_pause = 20;        // times what the last one took
-constexpr Microseconds version_pause = 4;          // the same of versions, for which a fleet's servers wait
+constexpr EventNumber events_at_once = 256;               // learned before decisions know them
+constexpr EventNumber snapshot_events = 1000;             // at least so many between two snapshots
+constexpr Microseconds snapshot_pause = 20;               // times what the last one took
+constexpr Microseconds failed_snapshot_cost = 1'000'000;  // tried again after twenty of them
+constexpr Microseconds version_pause = 4;                 // the same of versions, for which a fleet's servers wait
 constexpr Microseconds snapshot_age = 10'000'000;  // of a fleet: whoever takes over reads no more than that again
 constexpr std::size_t kept_snapshots = 2;          // besides the bases
 constexpr std::chrono::milliseconds retry{100}, look_at_interrupts{50};
@@ -148,7 +149,17 @@ void LiveBandit::keep_snapshot_if_due() {
   const Microseconds age = system_clock().steady() - snapshot_at_;
   const EventNumber events = learner_.number() - snapshot_number_;
   const bool old = shared_.model_age > 0 && events > 0 && age >= snapshot_age;
-  if ((events >= snapshot_events || old) && age >= snapshot_pause * snapshot_cost_) keep_snapshot(false);
+  if ((events < snapshot_events && !old) || age < snapshot_pause * snapshot_cost_) return;
+  std::string problem;
+  try {
+    keep_snapshot(false);
+  } catch (const Error& e) {  // a cache: learning goes on without it
+    problem = e.what();
+    snapshot_at_ = system_clock().steady();
+    snapshot_cost_ = failed_snapshot_cost;
+  }
+  const std::scoped_lock lock(mutex_);
+  snapshot_problem_ = problem;
 }
 
 void LiveBandit::publish_version_if_due() {
@@ -192,7 +203,8 @@ void LiveBandit::keep_snapshot(bool base) {
 // is kept first: a replay cannot start earlier from then on.
 void LiveBandit::erase_if_due() {
   const Microseconds now = clock_.utc();
-  if (std::abs(now - looked_at_) < hour) return;
+  if (std::abs(now - asked_retention_at_) < hour) return;
+  asked_retention_at_ = now;
   const LiveConfig config = writer_->call([](Ledger& ledger) { return ledger.config(); });
   const auto length = [](double days) { return static_cast<Microseconds>(days * 24.0 * static_cast<double>(hour)); };
   const Microseconds contexts = length(config.retention), events = length(config.event_retention);
