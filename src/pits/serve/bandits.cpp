@@ -240,10 +240,11 @@ bool Bandits::put(const std::string& name, const nlohmann::json& body) {
   const Created asked = created_by(setup);
   if (!entries().contains(name)) {
     const bool created = source_.create(name, setup);
-    const Entry entry = opened(name);
-    if (!entry.bandit) throw unavailable("the bandit '{}' cannot be opened: {}", name, entry.problem);
-    set(name, entry);
-    if (created) return true;
+    set(name, opened(name));  // also where that failed: the log is there, and open_all() tries again
+    if (created) {
+      find(name);
+      return true;
+    }
   }
   const auto bandit = find(name);
   const Decider& decider = bandit->decider();

@@ -53,7 +53,7 @@ class BanditSource {
   virtual std::vector<std::string> names() = 0;
   // None: there is no log, only what a crash has left of a creation.
   virtual std::shared_ptr<ServedBandit> open(const std::string& name, const std::stop_token& stop) = 0;
-  virtual bool create(const std::string& name, const LiveSetup& setup) = 0;  // false: it is there
+  virtual bool create(const std::string& name, const LiveSetup& setup) = 0;  // false: its log is there
   virtual TokenKeys tokens() = 0;                                            // a new one is made where it is time
   // Others change bandits too, and calls may wait for the network.
   virtual bool shared() const { return false; }

@@ -39,6 +39,7 @@ class DirectorySource : public BanditSource {
   }
   bool create(const std::string& name, const LiveSetup& setup) override {
     SqliteStore store(store_ / name);
+    if (store.last() != 0) return false;  // its commit was said to have failed, and has not
     // Callers may hold ids of another bandit that had this name.
     Ledger::create(store, system_clock(), created_by(setup), first_id(system_clock().utc()));
     return true;
