@@ -42,9 +42,12 @@ HttpReply may_call() {
 }  // namespace
 
 Service::Service(const ServiceConfig& config)
+    : Service(config, config.fleet ? fleet_source(*config.fleet) : directory_source(config.store)) {}
+
+Service::Service(const ServiceConfig& config, std::unique_ptr<BanditSource> source)
     : config_(config),
       requests_(routes().size()),
-      source_(config.fleet ? fleet_source(*config.fleet) : directory_source(config.store)),
+      source_(std::move(source)),
       credentials_(std::make_unique<Credentials>(
           Credentials{config.keys.empty() ? ApiKeys() : ApiKeys::read(config.keys), source_->tokens()})),
       bandits_(*source_) {

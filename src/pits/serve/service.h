@@ -27,6 +27,7 @@ struct ServiceConfig {
 class Service {
  public:
   explicit Service(const ServiceConfig& config);
+  Service(const ServiceConfig& config, std::unique_ptr<BanditSource> source);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
