@@ -1,4 +1,5 @@
-// A service on stores in memory whose disk can hang: reads by a decision's key, or commits, wait until it goes on.
+// A service on stores in memory whose disk can hang: what looks for a
+// decision's key, commits or learns waits until it goes on.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -30,7 +31,7 @@ class Stall {
 };
 
 struct Stalls {
-  Stall keys{}, commits{};
+  Stall keys{}, commits{}, groups{};
 };
 
 class StallingStore : public MemoryStore {
@@ -39,6 +40,10 @@ class StallingStore : public MemoryStore {
   void commit(const Commit& commit) override {
     stalls_.commits.pass();
     MemoryStore::commit(commit);
+  }
+  std::optional<GroupReader> group(EventNumber number) const override {
+    stalls_.groups.pass();
+    return MemoryStore::group(number);
   }
   std::optional<DecisionId> decision_of(std::string_view key) const override {
     stalls_.keys.pass();
@@ -53,14 +58,14 @@ class StallingSource {
  public:
   std::unique_ptr<BanditSource> source() { return std::make_unique<Source>(*this); }
   Stalls stalls{};
-  std::chrono::milliseconds patience{0};
 
  private:
   struct Source : BanditSource {
     explicit Source(StallingSource& to) : of(to) {}
     std::vector<std::string> names() override { return {}; }
     std::shared_ptr<ServedBandit> open(const std::string& name, const std::stop_token&) override {
-      auto live = std::make_shared<LiveBandit>(std::move(made), system_clock(), LedgerLimits{.patience = of.patience});
+      const LedgerLimits limits{.patience = std::chrono::milliseconds(0)};
+      auto live = std::make_shared<LiveBandit>(std::move(made), system_clock(), limits);
       return std::make_shared<ServedBandit>(name, std::move(live), true);
     }
     bool create(const std::string&, const LiveSetup& setup) override {

@@ -1,5 +1,5 @@
-// The decision service: HTTP requests in, replies out. handle() never blocks: what takes long runs in the background,
-// and rewards are answered by the thread that made them durable.
+// The decision service: HTTP requests in, replies out. handle() waits for no disk: what does, or takes long, runs in the
+// background, and rewards are answered by the thread that made them durable.
 #pragma once
 
 #include <set>
@@ -39,7 +39,7 @@ class Service {
   void watch(const HttpServer& server) { http_ = &server; }
   void begin_drain() { draining_ = true; }
   // Before the server that it watches is destroyed.
-  void stop_watching() { background_.stop(); }
+  void stop_watching();
   // Bandits that are being recovered are given up. The next start goes on from there.
   void stop_recovery() { recovery_.request_stop(); }
   // Reads the keys of callers and of tokens again. Throws, and keeps the old ones, where a file is not right.
@@ -85,11 +85,11 @@ class Service {
   void settle(Exchange& exchange, bool cancel);
   void put(Exchange& exchange);
   void actions(Exchange& exchange);
-  // compute() in the background; its result is the reply.
-  void later(Exchange& exchange, std::function<HttpReply()> compute);
+  // compute() by that thread; its result is the reply.
+  static void later(Background& thread, Exchange& exchange, std::function<HttpReply()> compute);
   std::shared_ptr<const Restored> record_in(const std::string& token, const ServedBandit& bandit, bool named);
   Reward reward_of(const ServedBandit& bandit, const RewardRequest& request);
-  // run(reply) now, or in the background where a decision must be found by its key in another place.
+  // run(reply) now, or in the background where a decision must be found by its key: a disk may take long to say it.
   void find_then(Exchange& exchange, bool by_key, std::function<void(const std::shared_ptr<Reply>&)> run);
 
   std::string metrics() const;
@@ -124,7 +124,11 @@ class Service {
   bool stopping_ = false;
   Latencies earlier_, later_;  // at the start of the last two intervals
   std::string token_problem_;  // why their keys could not be rotated; empty: none
-  Background background_{256};
+  // None of them waits for what another one waits for.
+  Background changes_{256};     // of bandits and their settings: for a disk that writes
+  Background statistics_{256};  // for a disk that reads, and for reading much
+  Background reports_{256};     // states and metrics: for nothing
+  Background lookups_{65'536};  // of decisions by their keys; as many as may wait for an answer
   std::set<std::string> reported_;  // problems; of the housekeeper
   std::jthread recovery_;           // opens the bandits
   std::thread housekeeper_;         // follows the logs for the statistics

@@ -231,8 +231,8 @@ void Service::find_then(Exchange& e, bool by_key, std::function<void(const std::
       (*reply)(std::current_exception());
     }
   };
-  if (!by_key || !source_->shared()) return safely();
-  if (!background_.add(safely)) (*reply)(unavailable("too many requests of this kind wait"));
+  if (!by_key) return safely();
+  if (!lookups_.add(safely)) (*reply)(unavailable("too many requests of this kind wait"));
 }
 
 void Service::reward(Exchange& e) {

@@ -19,8 +19,8 @@ std::vector<std::string> names_in(const fs::path& store) {
   return names;
 }
 
-// Calls that wait for learning share one thread.
-constexpr std::chrono::milliseconds patience{2000};
+// Whoever wants to wait for learning does so once for several calls (ServedBandit).
+constexpr std::chrono::milliseconds patience{0};
 
 class DirectorySource : public BanditSource {
  public:
