@@ -50,7 +50,8 @@ Service::Service(const ServiceConfig& config, std::unique_ptr<BanditSource> sour
       source_(std::move(source)),
       credentials_(std::make_unique<Credentials>(
           Credentials{config.keys.empty() ? ApiKeys() : ApiKeys::read(config.keys), source_->tokens()})),
-      bandits_(*source_) {
+      bandits_(*source_),
+      batches_(as_many_as_wait, config.threads) {
   recovery_ = std::jthread([this](const std::stop_token& stop) { recover(stop); });
   housekeeper_ = std::thread([this] { housekeeping(); });
 }
@@ -67,7 +68,7 @@ Service::~Service() {
 }
 
 void Service::stop_watching() {
-  for (Background* thread : {&changes_, &statistics_, &reports_, &lookups_}) thread->stop();
+  for (Background* thread : {&changes_, &statistics_, &reports_, &lookups_, &batches_}) thread->stop();
 }
 
 void Service::reload() {

@@ -1,5 +1,5 @@
-// The decision service: HTTP requests in, replies out. handle() waits for no disk: what does, or takes long, runs in the
-// background, and rewards are answered by the thread that made them durable.
+// The decision service: HTTP requests in, replies out. handle() waits for no disk: what does, or takes long, runs in
+// the background, and rewards are answered by the thread that made them durable.
 #pragma once
 
 #include <set>
@@ -21,6 +21,7 @@ struct ServiceConfig {
   std::filesystem::path keys{};                      // empty: everybody may do everything
   std::vector<std::string> pages{};                  // origins whose scripts may call: "https://shop.example"
   std::function<void(const std::string&)> report{};  // of problems that come and go, a line each
+  int threads = 1;                                   // that decide large batches
   int token_turns = 3600;  // seconds between two looks whether the keys of tokens are to be rotated
 };
 
@@ -107,6 +108,8 @@ class Service {
   void publish_credentials(ApiKeys callers);
   void rotate_tokens();
 
+  static constexpr std::size_t as_many_as_wait = 65'536;  // for an answer, of all requests (HttpConfig::most_waiting)
+
   ServiceConfig config_;
   RequestMetrics requests_;
   std::unique_ptr<BanditSource> source_;
@@ -124,14 +127,15 @@ class Service {
   bool stopping_ = false;
   Latencies earlier_, later_;  // at the start of the last two intervals
   std::string token_problem_;  // why their keys could not be rotated; empty: none
-  // None of them waits for what another one waits for.
-  Background changes_{256};     // of bandits and their settings: for a disk that writes
-  Background statistics_{256};  // for a disk that reads, and for reading much
-  Background reports_{256};     // states and metrics: for nothing
-  Background lookups_{65'536};  // of decisions by their keys; as many as may wait for an answer
-  std::set<std::string> reported_;  // problems; of the housekeeper
-  std::jthread recovery_;           // opens the bandits
-  std::thread housekeeper_;         // follows the logs for the statistics
+  // What takes long. None waits for what another one waits for.
+  Background changes_{256};              // of bandits and their settings: wait for a disk that writes
+  Background statistics_{256};           // wait for a disk that reads, and read much
+  Background reports_{256};              // states and metrics: wait for nothing
+  Background lookups_{as_many_as_wait};  // of decisions by their keys: wait for a disk that reads
+  Background batches_;                   // of many decisions
+  std::set<std::string> reported_;       // problems; of the housekeeper
+  std::jthread recovery_;                // opens the bandits
+  std::thread housekeeper_;              // follows the logs for the statistics
 };
 
 // The state of a bandit, and the list of all, as JSON.

@@ -89,7 +89,7 @@ class HttpServer {
 
   std::string address() const;  // that it listens on, with the port
   HttpCounters counters() const;
-  bool alive() const;          // every thread has looked at its connections within some seconds
+  bool alive() const;          // every thread has answered a request, or looked for some, within some seconds
   void reload_certificates();  // for new connections; after an Error the old ones stay
   // Accepts nothing new, lets requests in flight finish, closes connections after their next reply; returns when all
   // are closed or the time is over.
