@@ -45,6 +45,64 @@ TEST(Recovery, OneBanditDoesNotKeepTheOthersWaiting) {
   EXPECT_EQ(bandits.entries().at("slow").problem, "stopped");
 }
 
+// The log is made, and opening it fails as long as `full`.
+struct FullSource : SlowSource {
+  FullSource() : SlowSource({}) {}
+  std::shared_ptr<ServedBandit> open(const std::string& name, const std::stop_token& stop) override {
+    if (full) throw failed("database or disk is full");
+    return SlowSource::open(name, stop);
+  }
+  bool create(const std::string&, const LiveSetup&) override {
+    if (++made > 1) throw bad_input("the store holds a log already");
+    return true;
+  }
+  bool full = true;
+  int made = 0;
+};
+
+// 503 for as long as it cannot be opened, from PUT and from who decides; then it is there.
+TEST(Recovery, ABanditThatWasMadeButNotOpenedIsOpenedLater) {
+  FullSource source;
+  Bandits bandits(source);
+  const nlohmann::json shop{{"agent", "uniform"}, {"actions", {"tea", "milk"}}};
+  const auto status = [](const auto& call) {
+    try {
+      call();
+    } catch (const StatusError& e) {
+      EXPECT_NE(std::string(e.what()).find("disk is full"), std::string::npos) << e.what();
+      return e.status();
+    }
+    return 200;
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(status([&] { bandits.put("shop", shop); }), 503);
+    EXPECT_EQ(status([&] { bandits.find("shop"); }), 503);
+    bandits.open_all();
+  }
+  source.full = false;
+  bandits.open_all();
+  EXPECT_EQ(bandits.find("shop")->name(), "shop");
+  EXPECT_FALSE(bandits.put("shop", shop));
+  EXPECT_EQ(source.made, 1);
+}
+
+// A log that is there, of which the service has not heard.
+TEST(Recovery, APutOfALogThatIsThereComparesThem) {
+  const Scratch scratch;
+  const auto source = directory_source(scratch / "store");
+  Bandits bandits(*source);
+  const nlohmann::json shop{{"agent", "uniform"}, {"actions", {"tea", "milk"}}};
+  EXPECT_TRUE(source->create("shop", live_setup(shop)));
+  EXPECT_FALSE(bandits.put("shop", shop));
+  EXPECT_TRUE(source->create("news", live_setup(shop)));
+  try {
+    bandits.put("news", {{"agent", "uniform"}, {"actions", {"tea", "wine"}}});
+    ADD_FAILURE() << "other actions";
+  } catch (const StatusError& e) {
+    EXPECT_EQ(e.status(), 409);
+  }
+}
+
 // What was wrong with a file is over once the file is right: nobody has to tell the service.
 TEST(Recovery, KeysOfTokensAreReadAgainSoonAfterTheyCouldNotBe) {
   const Scratch scratch;

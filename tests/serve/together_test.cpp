@@ -129,5 +129,26 @@ TEST(Turn, DecisionsAreTheSame) {
   EXPECT_GT(std::set(found[0].begin(), found[0].end()).size(), 3U);  // they depend on the context
 }
 
+// Those of a large batch are made by another thread.
+TEST(Turn, DecisionsOfALargeBatchAreTheSame) {
+  Served served(true);
+  RawClient client = served.client();
+  nlohmann::json batch = nlohmann::json::array();
+  std::vector<std::map<std::string, double>> expected, found;
+  const auto probabilities = [](const nlohmann::json& made) {
+    std::map<std::string, double> of;
+    for (const nlohmann::json& one : made.at("ranking")) of[one["action"]] = one["probability"];
+    return of;
+  };
+  for (int i = 0; i < 70; ++i) {
+    const std::vector<double> x{0.05 * i - 1.0, 0.02 * i};
+    expected.push_back(probabilities(Served::json(client.ask(Served::rank(x)))));
+    batch.push_back({{"context", x}});
+  }
+  const nlohmann::json all = Served::json(client.ask(Served::request("POST", "/rank", {{"decisions", batch}})));
+  for (const nlohmann::json& made : all.at("decisions")) found.push_back(probabilities(made));
+  EXPECT_EQ(found, expected);
+}
+
 }  // namespace
 }  // namespace pits::test

@@ -146,6 +146,7 @@ void prepare(ServeOptions& options) {
   options.service.store = options.store;
   options.service.durable_decisions = options.decisions == "durable";
   options.service.keys = options.keys;
+  options.service.threads = options.http.threads;
   options.service.report = [](const std::string& line) { note("pits: {}\n", line); };
   if (is_postgres_url(options.store)) {
     options.fleet.url = options.store;

@@ -2,7 +2,9 @@
 
 namespace pits {
 
-Background::Background(std::size_t most_waiting) : most_(most_waiting), thread_([this] { run(); }) {}
+Background::Background(std::size_t most_waiting, int threads) : most_(most_waiting) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+}
 
 void Background::stop() {
   {
@@ -10,7 +12,9 @@ void Background::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
   const std::scoped_lock lock(mutex_);
   jobs_.clear();
 }

@@ -1,4 +1,5 @@
-// Work that may take a while, away from the threads that answer: one thread, in order, a bounded number of jobs.
+// Work that may take a while, away from the threads that answer: a bounded number of jobs. One thread does them in
+// order.
 #pragma once
 
 #include <condition_variable>
@@ -6,19 +7,20 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace pits {
 
 class Background {
  public:
-  explicit Background(std::size_t most_waiting);
+  explicit Background(std::size_t most_waiting, int threads = 1);
   ~Background() { stop(); }
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
   // False where too many wait, or after stop(). A job must not throw.
   bool add(std::function<void()> job);
-  // Returns when the job that runs is done; those that wait are dropped.
+  // Returns when the jobs that run are done; those that wait are dropped.
   void stop();
 
  private:
@@ -29,7 +31,7 @@ class Background {
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;
   bool stopping_ = false;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace pits

@@ -29,6 +29,8 @@ void check_name(std::string_view name) {
 constexpr EventNumber events_when_asked = 50'000;    // before the end, where statistics start when they are asked for
 constexpr Microseconds unasked_after = 120'000'000;  // statistics that nobody looks at are given up
 
+constexpr Microseconds patience = 2'000'000;  // of those who change actions, with a learner that lags
+
 constexpr std::size_t most_opened_at_once = 4;
 
 EventNumber events_before_end(const Store& store, EventNumber events) {
@@ -109,13 +111,24 @@ void ServedBandit::change_config(const LiveConfig& config) {
 }
 
 void ServedBandit::change_actions(const std::vector<std::string>& add, const std::vector<std::string>& retire) {
-  for (const std::string& name : retire) decider().action(name);  // before anything is changed
+  std::vector<Action> retired;  // before anything is changed
+  for (const std::string& name : retire) retired.push_back(decider().action(name));
   const std::vector<std::string> known = decider().actions();
   std::vector<std::string> missing;  // a repeated request adds nothing
   std::ranges::copy_if(add, std::back_inserter(missing),
                        [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
   if (!missing.empty()) live_->add_actions(missing);
-  for (const std::string& name : retire) live_->retire(decider().action(name));
+  for (const Action action : retired) live_->retire(action);
+  if (monitored_ && !(missing.empty() && retired.empty())) wait_until_learned();
+}
+
+// Once for all of them: those who change a bandit share one thread.
+void ServedBandit::wait_until_learned() const {
+  const EventNumber until = live_->status().committed;
+  const Microseconds end = system_clock().steady() + patience;
+  while (live_->status().learned < until && system_clock().steady() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void ServedBandit::follow(std::size_t most_events) {
@@ -240,10 +253,11 @@ bool Bandits::put(const std::string& name, const nlohmann::json& body) {
   const Created asked = created_by(setup);
   if (!entries().contains(name)) {
     const bool created = source_.create(name, setup);
-    const Entry entry = opened(name);
-    if (!entry.bandit) throw unavailable("the bandit '{}' cannot be opened: {}", name, entry.problem);
-    set(name, entry);
-    if (created) return true;
+    set(name, opened(name));  // also where that failed: the log is there, and open_all() tries again
+    if (created) {
+      find(name);
+      return true;
+    }
   }
   const auto bandit = find(name);
   const Decider& decider = bandit->decider();

@@ -29,12 +29,15 @@ class ServedBandit {
   // The settings, without asking the log: also while its store fails.
   LiveConfig config() const;
   void change_config(const LiveConfig& config);
+  // Returns when decisions know it, or after a while where the learner lags; in a fleet, when it is durable.
   void change_actions(const std::vector<std::string>& add, const std::vector<std::string>& retire);
   // The statistics follow the log, by at most so many events.
   void follow(std::size_t most_events);
   std::string monitor_problem() const;  // why they could not; empty: none
 
  private:
+  void wait_until_learned() const;
+
   std::string name_;
   std::shared_ptr<LiveCalls> live_;
   bool monitored_;
@@ -53,7 +56,7 @@ class BanditSource {
   virtual std::vector<std::string> names() = 0;
   // None: there is no log, only what a crash has left of a creation.
   virtual std::shared_ptr<ServedBandit> open(const std::string& name, const std::stop_token& stop) = 0;
-  virtual bool create(const std::string& name, const LiveSetup& setup) = 0;  // false: it is there
+  virtual bool create(const std::string& name, const LiveSetup& setup) = 0;  // false: its log is there
   virtual TokenKeys tokens() = 0;                                            // a new one is made where it is time
   // Others change bandits too, and calls may wait for the network.
   virtual bool shared() const { return false; }

@@ -42,12 +42,16 @@ HttpReply may_call() {
 }  // namespace
 
 Service::Service(const ServiceConfig& config)
+    : Service(config, config.fleet ? fleet_source(*config.fleet) : directory_source(config.store)) {}
+
+Service::Service(const ServiceConfig& config, std::unique_ptr<BanditSource> source)
     : config_(config),
       requests_(routes().size()),
-      source_(config.fleet ? fleet_source(*config.fleet) : directory_source(config.store)),
+      source_(std::move(source)),
       credentials_(std::make_unique<Credentials>(
           Credentials{config.keys.empty() ? ApiKeys() : ApiKeys::read(config.keys), source_->tokens()})),
-      bandits_(*source_) {
+      bandits_(*source_),
+      batches_(as_many_as_wait, config.threads) {
   recovery_ = std::jthread([this](const std::stop_token& stop) { recover(stop); });
   housekeeper_ = std::thread([this] { housekeeping(); });
 }
@@ -61,6 +65,10 @@ Service::~Service() {
   wake_.notify_all();
   housekeeper_.join();
   recovery_.join();
+}
+
+void Service::stop_watching() {
+  for (Background* thread : {&changes_, &statistics_, &reports_, &lookups_, &batches_}) thread->stop();
 }
 
 void Service::reload() {
@@ -130,16 +138,17 @@ void Service::dispatch(RouteId route, Exchange& e) {
     case RouteId::put: return put(e);
     case RouteId::actions: return actions(e);
     case RouteId::state:
-      return later(e, [bandit = bandits_.find(e.name)] { return HttpReply{.body = state_of(*bandit).dump() + "\n"}; });
+      return later(reports_, e,
+                   [bandit = bandits_.find(e.name)] { return HttpReply{.body = state_of(*bandit).dump() + "\n"}; });
     case RouteId::statistics:
-      return later(e,
+      return later(statistics_, e,
                    [bandit = bandits_.find(e.name)] { return HttpReply{.body = bandit->statistics().dump() + "\n"}; });
     case RouteId::bandits: return e.reply(list_of(bandits_.entries()).dump() + "\n");
     case RouteId::server: return e.reply(server().dump() + "\n");
     case RouteId::live: return e.reply(HttpReply{.body = "alive\n", .type = "text/plain; charset=utf-8"});
-    case RouteId::ready: return e.reply(ready());
+    case RouteId::ready: return e.reply(ready(e.request));
     case RouteId::metrics:
-      return later(e,
+      return later(reports_, e,
                    [this] { return HttpReply{.body = metrics(), .type = "text/plain; version=0.0.4; charset=utf-8"}; });
     case RouteId::openapi: return e.reply(openapi_document());
     case RouteId::page:
@@ -153,9 +162,9 @@ void Service::dispatch(RouteId route, Exchange& e) {
   throw status_error(404, "there is no such path; GET /openapi.json lists all");
 }
 
-void Service::later(Exchange& exchange, std::function<HttpReply()> compute) {
+void Service::later(Background& thread, Exchange& exchange, std::function<HttpReply()> compute) {
   const auto reply = std::make_shared<Reply>(std::move(exchange.reply));
-  const bool taken = background_.add([reply, compute = std::move(compute)] {
+  const bool taken = thread.add([reply, compute = std::move(compute)] {
     try {
       (*reply)(compute());
     } catch (...) {
@@ -166,14 +175,14 @@ void Service::later(Exchange& exchange, std::function<HttpReply()> compute) {
 }
 
 void Service::put(Exchange& e) {
-  later(e, [this, name = std::string(e.name), body = std::string(e.request.body)] {
+  later(changes_, e, [this, name = std::string(e.name), body = std::string(e.request.body)] {
     const bool created = bandits_.put(name, read_object(body));
     return HttpReply{.status = created ? 201 : 200, .body = state_of(*bandits_.find(name)).dump() + "\n"};
   });
 }
 
 void Service::actions(Exchange& e) {
-  later(e, [bandit = bandits_.find(e.name), body = std::string(e.request.body)] {
+  later(changes_, e, [bandit = bandits_.find(e.name), body = std::string(e.request.body)] {
     const nlohmann::json json = read_object(body);
     std::vector<std::string> add, retire;
     for (const auto& [name, value] : json.items()) {

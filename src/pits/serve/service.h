@@ -1,5 +1,5 @@
-// The decision service: HTTP requests in, replies out. handle() never blocks: what takes long runs in the background,
-// and rewards are answered by the thread that made them durable.
+// The decision service: HTTP requests in, replies out. handle() waits for no disk: what does, or takes long, runs in
+// the background, and rewards are answered by the thread that made them durable.
 #pragma once
 
 #include <set>
@@ -21,12 +21,14 @@ struct ServiceConfig {
   std::filesystem::path keys{};                      // empty: everybody may do everything
   std::vector<std::string> pages{};                  // origins whose scripts may call: "https://shop.example"
   std::function<void(const std::string&)> report{};  // of problems that come and go, a line each
+  int threads = 1;                                   // that decide large batches
   int token_turns = 3600;  // seconds between two looks whether the keys of tokens are to be rotated
 };
 
 class Service {
  public:
   explicit Service(const ServiceConfig& config);
+  Service(const ServiceConfig& config, std::unique_ptr<BanditSource> source);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -38,7 +40,7 @@ class Service {
   void watch(const HttpServer& server) { http_ = &server; }
   void begin_drain() { draining_ = true; }
   // Before the server that it watches is destroyed.
-  void stop_watching() { background_.stop(); }
+  void stop_watching();
   // Bandits that are being recovered are given up. The next start goes on from there.
   void stop_recovery() { recovery_.request_stop(); }
   // Reads the keys of callers and of tokens again. Throws, and keeps the old ones, where a file is not right.
@@ -84,16 +86,16 @@ class Service {
   void settle(Exchange& exchange, bool cancel);
   void put(Exchange& exchange);
   void actions(Exchange& exchange);
-  // compute() in the background; its result is the reply.
-  void later(Exchange& exchange, std::function<HttpReply()> compute);
+  // compute() by that thread; its result is the reply.
+  static void later(Background& thread, Exchange& exchange, std::function<HttpReply()> compute);
   std::shared_ptr<const Restored> record_in(const std::string& token, const ServedBandit& bandit, bool named);
   Reward reward_of(const ServedBandit& bandit, const RewardRequest& request);
-  // run(reply) now, or in the background where a decision must be found by its key in another place.
+  // run(reply) now, or in the background where a decision must be found by its key: a disk may take long to say it.
   void find_then(Exchange& exchange, bool by_key, std::function<void(const std::shared_ptr<Reply>&)> run);
 
   std::string metrics() const;
   nlohmann::json server() const;
-  HttpReply ready() const;
+  HttpReply ready(const HttpRequest& request) const;
   LatencyHistogram::Counts all_latencies() const;
   void housekeeping();
   void recover(const std::stop_token& stop);
@@ -105,6 +107,8 @@ class Service {
   void remember_latencies();
   void publish_credentials(ApiKeys callers);
   void rotate_tokens();
+
+  static constexpr std::size_t as_many_as_wait = 65'536;  // for an answer, of all requests (HttpConfig::most_waiting)
 
   ServiceConfig config_;
   RequestMetrics requests_;
@@ -123,10 +127,15 @@ class Service {
   bool stopping_ = false;
   Latencies earlier_, later_;  // at the start of the last two intervals
   std::string token_problem_;  // why their keys could not be rotated; empty: none
-  Background background_{256};
-  std::set<std::string> reported_;  // problems; of the housekeeper
-  std::jthread recovery_;           // opens the bandits
-  std::thread housekeeper_;         // follows the logs for the statistics
+  // What takes long. None waits for what another one waits for.
+  Background changes_{256};              // of bandits and their settings: wait for a disk that writes
+  Background statistics_{256};           // wait for a disk that reads, and read much
+  Background reports_{256};              // states and metrics: wait for nothing
+  Background lookups_{as_many_as_wait};  // of decisions by their keys: wait for a disk that reads
+  Background batches_;                   // of many decisions
+  std::set<std::string> reported_;       // problems; of the housekeeper
+  std::jthread recovery_;                // opens the bandits
+  std::thread housekeeper_;              // follows the logs for the statistics
 };
 
 // The state of a bandit, and the list of all, as JSON.

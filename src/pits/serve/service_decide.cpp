@@ -207,17 +207,18 @@ std::shared_ptr<const Restored> Service::record_in(const std::string& token, con
 Reward Service::reward_of(const ServedBandit& bandit, const RewardRequest& request) {
   Reward reward{.id = 0, .value = request.value, .key = request.key};
   std::optional<DecisionId> id = request.id;
-  if (!request.decision.empty()) {
-    const auto found = bandit.live().find(request.decision);
+  const bool by_key = !request.decision.empty();
+  if (by_key) {
+    const auto found = bandit.live().find(request.decision);  // a key may be forgotten before its decision
     if (id && found && *id != *found) throw bad_input("'id' and 'decision' name different decisions");
-    id = found.value_or(no_decision);
+    if (!id) id = found;
   }
-  if (!request.token.empty()) reward.record = record_in(request.token, bandit, id.has_value());
+  if (!request.token.empty()) reward.record = record_in(request.token, bandit, id.has_value() || by_key);
   if (reward.record) {
     if (id && *id != reward.record->id) throw bad_input("'token' is that of another decision");
     id = reward.record->id;
   }
-  reward.id = *id;
+  reward.id = id.value_or(no_decision);
   return reward;
 }
 
@@ -230,8 +231,8 @@ void Service::find_then(Exchange& e, bool by_key, std::function<void(const std::
       (*reply)(std::current_exception());
     }
   };
-  if (!by_key || !source_->shared()) return safely();
-  if (!background_.add(safely)) (*reply)(unavailable("too many requests of this kind wait"));
+  if (!by_key) return safely();
+  if (!lookups_.add(safely)) (*reply)(unavailable("too many requests of this kind wait"));
 }
 
 void Service::reward(Exchange& e) {

@@ -7,6 +7,8 @@ namespace {
 // What is read once for a few decisions costs little of each; more of them would only wait for each other.
 constexpr std::size_t most_together = 4;
 
+constexpr std::size_t most_at_once = 64;  // decisions of a request, for which others may wait
+
 }  // namespace
 
 void Service::make_all(Asked& asked, std::vector<std::vector<Action>>& rankings, std::vector<Decided>& made) {
@@ -30,12 +32,19 @@ void Service::make_all(Asked& asked, std::vector<std::vector<Action>>& rankings,
   make_until(requests.size());
 }
 
-// A request with one decision waits for others of its turn, at most so many that they are decided together.
+// A request with one decision waits for others of its turn, at most so many that they are decided together. One with
+// very many is worked on elsewhere: nobody else on this thread waits for it.
 void Service::decide(Exchange& e, bool rank) {
   auto bandit = bandits_.find(e.name);
   const Decider& decider = bandit->decider();
   auto all = read_decide(e.request.body, decider.schema(), decider.created().context_size);
   Asked asked{std::move(bandit), std::move(all), rank, std::move(e.reply)};
+  if (asked.all.requests.size() > most_at_once) {
+    const auto batch = std::make_shared<Asked>(std::move(asked));
+    if (!batches_.add([this, batch] { decide_all({batch.get(), 1}); }))
+      batch->reply(unavailable("too many batches wait"));
+    return;
+  }
   std::vector<Asked>& waiting = put_off();
   const bool waits = e.request.may_wait && decider.gains_together() && asked.all.requests.size() == 1;
   if (waits && (waiting.empty() || waiting.front().bandit == asked.bandit)) {

@@ -19,8 +19,8 @@ std::vector<std::string> names_in(const fs::path& store) {
   return names;
 }
 
-// Calls that wait for learning share one thread.
-constexpr std::chrono::milliseconds patience{2000};
+// Whoever wants to wait for learning does so once for several calls (ServedBandit).
+constexpr std::chrono::milliseconds patience{0};
 
 class DirectorySource : public BanditSource {
  public:
@@ -39,6 +39,7 @@ class DirectorySource : public BanditSource {
   }
   bool create(const std::string& name, const LiveSetup& setup) override {
     SqliteStore store(store_ / name);
+    if (store.last() != 0) return false;  // its commit was said to have failed, and has not
     // Callers may hold ids of another bandit that had this name.
     Ledger::create(store, system_clock(), created_by(setup), first_id(system_clock().utc()));
     return true;

@@ -204,6 +204,7 @@ void HttpConnection::dispatch() {
     shared.handler(request, Answerer(shared_from_this(), slot));
   } catch (...) {  // the Answerer has sent a 500
   }
+  loop_.step();  // many of them in one turn are no standstill
   if (handling_) {
     shared.waiting.fetch_add(1, std::memory_order_relaxed);
     slots_.back().body = request.body.size();

@@ -17,7 +17,6 @@ namespace pits {
 struct HttpRequest {
   std::string_view method;         // "GET", "POST", ...
   std::string_view path;           // of the target, as it came, without the query
-  std::string_view query;          // after the '?'; may be empty
   std::string_view host;           // the header's value
   std::string_view origin;         // of the page that a browser sends it for; empty: none
   std::string_view authorization;  // the header's value; empty: none
@@ -89,7 +88,7 @@ class HttpServer {
 
   std::string address() const;  // that it listens on, with the port
   HttpCounters counters() const;
-  bool alive() const;          // every thread has looked at its connections within some seconds
+  bool alive() const;          // every thread has answered a request, or looked for some, within some seconds
   void reload_certificates();  // for new connections; after an Error the old ones stay
   // Accepts nothing new, lets requests in flight finish, closes connections after their next reply; returns when all
   // are closed or the time is over.

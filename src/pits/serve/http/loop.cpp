@@ -100,7 +100,7 @@ void HttpLoop::turn() {
 
 void HttpLoop::update_clock() {
   now_ = std::chrono::steady_clock::now();
-  last_turn_.store(now_, std::memory_order_relaxed);
+  last_step_.store(now_, std::memory_order_relaxed);
 }
 
 void HttpLoop::handle(const epoll_event& event) {

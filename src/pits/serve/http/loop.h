@@ -39,7 +39,8 @@ class HttpLoop {
   HttpLoop& operator=(const HttpLoop&) = delete;
 
   void wake() { mailbox_->wake(); }
-  Time last_turn() const { return last_turn_.load(std::memory_order_relaxed); }  // from any thread
+  // When it did something last; from any thread.
+  Time last_step() const { return last_step_.load(std::memory_order_relaxed); }
 
   // For connections, on the loop's thread.
   HttpShared& shared() { return shared_; }
@@ -53,6 +54,7 @@ class HttpLoop {
   void watch(HttpConnection& connection, std::uint32_t events);
   void settle_later(HttpConnection& connection);
   void remove(HttpConnection& connection);
+  void step() { last_step_.store(std::chrono::steady_clock::now(), std::memory_order_relaxed); }
 
   // Written by the loop's thread only.
   struct Counter {
@@ -98,7 +100,7 @@ class HttpLoop {
   Time now_{}, next_sweep_{};
   std::chrono::milliseconds sweep_interval_;
   std::string date_{};
-  std::atomic<Time> last_turn_{};
+  std::atomic<Time> last_step_{};
   std::atomic<bool> stop_ = false;
   std::thread thread_{};
 };

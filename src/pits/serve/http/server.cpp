@@ -68,9 +68,9 @@ HttpCounters HttpServer::counters() const {
 }
 
 bool HttpServer::alive() const {
-  constexpr std::chrono::seconds most{5};  // a loop turns at least every half second
+  constexpr std::chrono::seconds most{5};  // a loop turns at least every half second, or answers requests
   const auto now = std::chrono::steady_clock::now();
-  return std::ranges::all_of(shared_->loops, [&](const auto& loop) { return now - loop->last_turn() < most; });
+  return std::ranges::all_of(shared_->loops, [&](const auto& loop) { return now - loop->last_step() < most; });
 }
 
 void HttpServer::drain(std::chrono::milliseconds most) {
