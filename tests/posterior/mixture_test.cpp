@@ -190,6 +190,22 @@ TEST(MixtureRules, TheScalePriorFadesAndEndsAfterTwentyRewards) {
   EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1e4, 1e4), 0.25 * std::sqrt(0.7));
   EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1.0, 1.0), std::sqrt(0.7 + 6.0));  // hardly tried: κ = 1
   EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1.0, 50.0), std::sqrt(0.7));
+TEST(MixtureRules, UnitsAreDueAfterAQuarterMoreOrAQuarterOfTheCapacity) {
+  const auto due = [](std::uint64_t seen, std::uint64_t at, int capacity) {
+    return units_are_due(false, seen, at, capacity);
+  };
+  for (const int capacity : {0, 10'000}) {
+    EXPECT_FALSE(due(1'249, 1'000, capacity));
+    EXPECT_TRUE(due(1'250, 1'000, capacity));
+    EXPECT_FALSE(due(12'499, 10'000, capacity));
+  }
+  EXPECT_FALSE(due(1'002'499, 1'000'000, 10'000));
+  EXPECT_TRUE(due(1'002'500, 1'000'000, 10'000));
+  EXPECT_FALSE(due(1'249'999, 1'000'000, 0));
+  EXPECT_TRUE(due(101, 100, 3));  // one observation is more than a quarter of three
+  EXPECT_TRUE(units_are_due(true, std::uint64_t{1'001}, std::uint64_t{1'000}, 0));
+}
+
   EXPECT_DOUBLE_EQ(sd(2.0, 0.0, 0.0, 0.0), 2.0 * std::sqrt(0.7));
   EXPECT_EQ(sd(0.0, 0.0, 0.0, 0.0), 0.0);
 }

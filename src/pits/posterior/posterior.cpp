@@ -133,7 +133,7 @@ void Posterior::train(int steps) {
   if (history_.size() == 0) throw failed("train: no observation yet");
   const Standardiser& before = thread_copy(standardiser_);
   const double unit = standardiser_.raw_width(1.0);
-  const bool grown = !mixture_ || units_are_due(mixture_->inputs(), history_.seen(), units_at_);
+  const bool grown = !mixture_ || units_are_due(mixture_->inputs(), history_.seen(), units_at_, config_.memory.capacity);
   if (grown) {
     standardiser_.refresh(history_);
     units_at_ = history_.seen();
