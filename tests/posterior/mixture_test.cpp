@@ -128,6 +128,17 @@ struct PlainMixture {
         }
       }
     }
+    expect_means(shown, x, t);
+  }
+
+  void expect_means(const std::vector<float>& shown, const Row& x, std::size_t t) const {
+    Row means(K);
+    posterior.mean_values(shown, means);
+    for (std::size_t a = 0; a < K; ++a) {
+      double all = 0.0;
+      for (std::size_t i = 0; i <= M; ++i) all += weight(i) * mean(i, a, x);
+      EXPECT_NEAR(means[a], all, 1e-4 * (1.0 + std::abs(all))) << a << " at " << t;
+    }
   }
 };
 
@@ -179,17 +190,6 @@ TEST(MixtureRules, ModelsOfLittleWeightWeighNothing) {
   EXPECT_EQ(linear_weight(3.0 + std::log(1000.0)), 1.0);
 }
 
-TEST(MixtureRules, TheScalePriorFadesAndEndsAfterTwentyRewards) {
-  const auto sd = [](double kappa, double doubt, double n, double ever) {
-    return mixture_draw_sd(kappa, doubt, n, ever, 0.7);
-  };
-  for (const double n : {2.0, 5.0, 19.0}) {
-    EXPECT_DOUBLE_EQ(sd(0.25, 3.0, n, n), 0.25 * std::sqrt(0.7 + 9.0 / (1.0 + 0.5 * n)));
-    EXPECT_DOUBLE_EQ(sd(0.25, 3.0, n, 20.0), 0.25 * std::sqrt(0.7));  // n of them remembered
-  }
-  EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1e4, 1e4), 0.25 * std::sqrt(0.7));
-  EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1.0, 1.0), std::sqrt(0.7 + 6.0));  // hardly tried: κ = 1
-  EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1.0, 50.0), std::sqrt(0.7));
 TEST(MixtureRules, UnitsAreDueAfterAQuarterMoreOrAQuarterOfTheCapacity) {
   const auto due = [](std::uint64_t seen, std::uint64_t at, int capacity) {
     return units_are_due(false, seen, at, capacity);
@@ -206,6 +206,17 @@ TEST(MixtureRules, UnitsAreDueAfterAQuarterMoreOrAQuarterOfTheCapacity) {
   EXPECT_TRUE(units_are_due(true, std::uint64_t{1'001}, std::uint64_t{1'000}, 0));
 }
 
+TEST(MixtureRules, TheScalePriorFadesAndEndsAfterTwentyRewards) {
+  const auto sd = [](double kappa, double doubt, double n, double ever) {
+    return mixture_draw_sd(kappa, doubt, n, ever, 0.7);
+  };
+  for (const double n : {2.0, 5.0, 19.0}) {
+    EXPECT_DOUBLE_EQ(sd(0.25, 3.0, n, n), 0.25 * std::sqrt(0.7 + 9.0 / (1.0 + 0.5 * n)));
+    EXPECT_DOUBLE_EQ(sd(0.25, 3.0, n, 20.0), 0.25 * std::sqrt(0.7));  // n of them remembered
+  }
+  EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1e4, 1e4), 0.25 * std::sqrt(0.7));
+  EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1.0, 1.0), std::sqrt(0.7 + 6.0));  // hardly tried: κ = 1
+  EXPECT_DOUBLE_EQ(sd(0.25, 3.0, 1.0, 50.0), std::sqrt(0.7));
   EXPECT_DOUBLE_EQ(sd(2.0, 0.0, 0.0, 0.0), 2.0 * std::sqrt(0.7));
   EXPECT_EQ(sd(0.0, 0.0, 0.0, 0.0), 0.0);
 }

@@ -207,6 +207,11 @@ void Mixture::values(const Posterior& posterior, ConstMatrixView<float> xs, std:
   }
 }
 
+void Mixture::means(const Posterior& posterior, std::span<const float> x, std::span<double> out) const {
+  predict(posterior, x, false);
+  std::ranges::copy(predictions().mean, out.begin());
+}
+
 double Mixture::observe(const Posterior& posterior, const Observation& observation) {
   const double reward = posterior.standardiser().reward(observation.reward);
   predict(posterior, posterior.standardiser().context(observation.context), true);

@@ -50,7 +50,10 @@ class Mixture {
   void values(const Posterior& posterior, ConstMatrixView<float> xs, std::span<Matrix<float>> out) const;
   // The same of one draw, (K).
   void values(const Posterior& posterior, std::span<const float> x, std::size_t row, std::span<float> out) const;
+  // The weighted mean m̄ of the sets, (K).
+  void means(const Posterior& posterior, std::span<const float> x, std::span<double> out) const;
 
+  std::size_t draws() const { return sets_[0].draws(); }                                 // S
   const FeatureRegressions& regressions(std::size_t set) const { return sets_[set]; }  // M networks, then linear
   double noise_variance(std::size_t set, std::size_t action) const;
   // σ that the networks are to be trained with, out (M), where their own is own_sd; empty: with that (last_layers.h).

@@ -260,6 +260,10 @@ void Posterior::values(std::size_t i, std::span<const float> x, std::span<float>
   }
 }
 
+void Posterior::mean_values(std::span<const float> x, std::span<double> out) const {
+  mixture_->means(*this, standardiser_.context(x), out);
+}
+
 const Matrix<float>& Posterior::all_values(std::span<const float> x) const {
   thread_local Network::Workspace workspace;
   thread_local Matrix<float> rewards;

@@ -74,9 +74,14 @@ class Posterior {
   void train() { train(training_steps(config_)); }
   void train(int steps);
 
-  // Rewards of every action at x by particle i, (K), and by all of them, (M,K); in the networks' units.
+  // Rewards of every action at x by particle i, (K), and by all of them, (M,K); of a mixture, by draw i and by all draws,
+  // (rows,K). In the networks' units.
   void values(std::size_t i, std::span<const float> x, std::span<float> out) const;
   const Matrix<float>& all_values(std::span<const float> x) const;  // valid until this thread asks again
+  // What the models of a mixture expect, weighted: rewards of every action at x, (K), in the networks' units.
+  void mean_values(std::span<const float> x, std::span<double> out) const;
+  // The first row of all_values that is particle i's.
+  std::size_t first_row(std::size_t i) const { return mixture_ ? i * mixture_->draws() : i; }
   // Whether a particle's values depend on the other particles.
   bool coupled() const { return mixture_ || (last_layers_ && !last_layers_->sampled().independent()); }
   // Weight of each row of all_values; empty: all the same.
