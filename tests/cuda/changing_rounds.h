@@ -15,7 +15,8 @@ inline std::vector<Case> mixture_cases() {
                             {"the last 200", config, 6, 3, 2, 500},
                             {"round-robin, floor, remembers all", config, 6, 3, 2, 300},
                             {"a floor while actions are cold", config, 6, 12, 2, 300},
-                            {"the last 60, rewards far from 0", config, 6, 6, 2, 300, 60.0F}};
+                            {"the last 60, rewards far from 0", config, 6, 6, 2, 300, 60.0F},
+                            {"longer contexts, the last 80", config, 70, 2, 1, 300}};
   list[3].config.posterior.memory.capacity = 200;
   list[4].config.exploration.cold_start = ColdStart::round_robin;
   list[4].config.exploration.floor = 0.2;
@@ -24,6 +25,7 @@ inline std::vector<Case> mixture_cases() {
   list[5].config.posterior.memory.adaptive = false;
   list[6].config.posterior.memory.adaptive = false;
   list[6].config.posterior.memory.capacity = 60;
+  list[7].config.posterior.memory.capacity = 80;
   for (Case& c : list) {
     c.config.posterior.particles = 3;
     c.config.posterior.last_layer.held_draws = 7;

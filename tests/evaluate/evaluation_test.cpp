@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "pits/agent/catalogue.h"
 #include "pits/bandit/bandit.h"
 #include "pits/core/error.h"
 #include "pits/core/parallel.h"
@@ -230,6 +231,33 @@ TEST(RewardModel, IsCrossFitted) {
       for (Action a = 0; a < 3; ++a) EXPECT_EQ(q[3 * i + a], other[3 * i + a]) << model << " " << i;
     }
     EXPECT_NE(q, other);
+  }
+}
+
+// Of a mixture the mean of its models, however many draws are asked for; of others that of the draws. By a plain loop
+// over the fold that holds rounds 1, 6, 11, ...
+TEST(RewardModel, IsTheAgentsMean) {
+  const LoggedData data = simulated(100);
+  for (const char* spec : {"pi-ts:fast", "lin-ts"}) {
+    const auto agent =
+        find_recipe(agent_catalogue(), "agent", parse_spec(spec))
+            ->make({.context_size = data.context_size, .actions = data.K(), .seed = 9, .realization = 1});
+    for (std::size_t i = 0; i < 100; ++i) {
+      const Feedback event{
+          .x = data.x(i), .action = data.actions[i], .reward = static_cast<float>(data.rewards[i]), .id = i};
+      if (i % 5 != 1) agent->learn({&event, 1});
+    }
+    const vector<double> q = cross_fitted(data, {.model = spec, .draws = 3, .seed = 9});
+    for (std::size_t i = 1; i < 100; i += 5) {
+      vector<double> mean(3), drawn(3);
+      const bool known = agent->mean_rewards(data.x(i), mean);
+      EXPECT_EQ(known, std::string(spec) == "pi-ts:fast");
+      for (std::uint32_t k = 0; k < 3 && !known; ++k) {
+        ASSERT_TRUE(agent->draw_rewards(data.x(i), k, drawn));
+        for (Action a = 0; a < 3; ++a) mean[a] += drawn[a] / 3.0;
+      }
+      for (Action a = 0; a < 3; ++a) EXPECT_DOUBLE_EQ(q[3 * i + a], mean[a]) << spec << " " << i;
+    }
   }
 }
 

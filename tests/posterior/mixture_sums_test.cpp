@@ -68,6 +68,8 @@ TEST(MixtureSums, AreThePlainSumsOfShortAndLongContextsOverSeveralPieces) {
     for (const std::size_t i : {1U, 0U}) expect_plain_sums(sums.network(posterior, i), posterior, i, inputs);
     sums.start(posterior, inputs, false);  // without the linear model's
     expect_plain_sums(sums.network(posterior, 1), posterior, 1, inputs);
+    const std::size_t x = inputs ? posterior.model().network().inputs() : 0;
+    EXPECT_EQ(sums.linear()[0].xy.size(), static_cast<Eigen::Index>(x + 1)) << "no more than networks need";
   }
 }
 

@@ -128,6 +128,17 @@ struct PlainMixture {
         }
       }
     }
+    expect_means(shown, x, t);
+  }
+
+  void expect_means(const std::vector<float>& shown, const Row& x, std::size_t t) const {
+    Row means(K);
+    posterior.mean_values(shown, means);
+    for (std::size_t a = 0; a < K; ++a) {
+      double all = 0.0;
+      for (std::size_t i = 0; i <= M; ++i) all += weight(i) * mean(i, a, x);
+      EXPECT_NEAR(means[a], all, 1e-4 * (1.0 + std::abs(all))) << a << " at " << t;
+    }
   }
 };
 
@@ -177,6 +188,22 @@ TEST(MixtureRules, ModelsOfLittleWeightWeighNothing) {
   EXPECT_EQ(linear_weight(3.0 - std::log(998.0)), 1.0 / (1.0 + std::exp(std::log(998.0))));
   EXPECT_EQ(linear_weight(3.0 - std::log(1000.0)), 0.0);
   EXPECT_EQ(linear_weight(3.0 + std::log(1000.0)), 1.0);
+}
+
+TEST(MixtureRules, UnitsAreDueAfterAQuarterMoreOrAQuarterOfTheCapacity) {
+  const auto due = [](std::uint64_t seen, std::uint64_t at, int capacity) {
+    return units_are_due(false, seen, at, capacity);
+  };
+  for (const int capacity : {0, 10'000}) {
+    EXPECT_FALSE(due(1'249, 1'000, capacity));
+    EXPECT_TRUE(due(1'250, 1'000, capacity));
+    EXPECT_FALSE(due(12'499, 10'000, capacity));
+  }
+  EXPECT_FALSE(due(1'002'499, 1'000'000, 10'000));
+  EXPECT_TRUE(due(1'002'500, 1'000'000, 10'000));
+  EXPECT_FALSE(due(1'249'999, 1'000'000, 0));
+  EXPECT_TRUE(due(101, 100, 3));  // one observation is more than a quarter of three
+  EXPECT_TRUE(units_are_due(true, std::uint64_t{1'001}, std::uint64_t{1'000}, 0));
 }
 
 TEST(MixtureRules, TheScalePriorFadesAndEndsAfterTwentyRewards) {

@@ -265,6 +265,19 @@ TEST(Posterior, BernoulliModelsRefuseOtherRewards) {
   }
 }
 
+TEST(Posterior, BernoulliModelsRefuseOtherUnits) {
+  PosteriorConfig config = tiny(FlowKind::svgd);
+  for (const ModelKind kind : {ModelKind::logistic, ModelKind::mlp_logistic}) {
+    config.model.kind = kind;
+    for (const UnitsKind units : {UnitsKind::standardised, UnitsKind::robust}) {
+      config.units = units;
+      EXPECT_NE(refusal(config).find("units=raw"), std::string::npos) << refusal(config);
+    }
+    config.units = UnitsKind::raw;
+    EXPECT_EQ(refusal(config), "");
+  }
+}
+
 TEST(Posterior, RefusesToTrainOnNothingAndBadConfigs) {
   Posterior empty(tiny(FlowKind::svgd), d, K, {.seed = 1});
   EXPECT_THROW(empty.train(1), Error);

@@ -235,6 +235,8 @@ void Agent::grow(std::size_t) { throw failed("this kind of agent cannot take new
 
 bool Agent::draw_rewards(ContextView, std::uint32_t, std::span<double>) const { return false; }
 
+bool Agent::mean_rewards(ContextView, std::span<double>) const { return false; }
+
 Stream posterior_stream(const AgentSetup& setup, std::uint32_t draw) {
   return Stream(
       {.seed = setup.seed, .realization = setup.realization, .purpose = Purpose::posterior_draw, .step = draw});

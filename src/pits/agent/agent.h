@@ -82,8 +82,11 @@ class Agent {
   // Becomes a copy of another agent of the same kind, in the memory that it has.
   virtual void assign(const Agent& other) = 0;
   // The mean reward of every action at x, (K), under one draw from what the agent believes: draws 0, 1, ... are
-  // independent, or particle after particle. False where the agent holds no posterior to draw from.
+  // independent, or particle after particle, or go evenly over all draws that it holds, by their weights. False where
+  // the agent holds no posterior to draw from.
   virtual bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const;
+  // The mean of what it believes of every action at x, (K), where that is known without draws; else false.
+  virtual bool mean_rewards(ContextView x, std::span<double> out) const;
   // Writes or reads everything that learning changes, and nothing that the config and the setup say.
   void archive(Archive& archive);
   // K grows by n: the new actions start from the prior, what is known of the others stays.

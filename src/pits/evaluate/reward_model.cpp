@@ -105,6 +105,19 @@ class LinearModel {
   Eigen::Index size_;
 };
 
+// Where the agent knows no mean, that of draws from its posterior.
+void predict_round(const Agent& agent, const CrossFit& config, ContextView x, std::span<double> out) {
+  if (agent.mean_rewards(x, out)) return;
+  std::vector<double> drawn(out.size());
+  for (int k = 0; k < config.draws; ++k) {
+    if (!agent.draw_rewards(x, static_cast<std::uint32_t>(k), drawn)) {
+      throw bad_input("'{}' holds no posterior of the rewards, so it is no reward model; lin-ts and pi-ts are",
+                      config.model);
+    }
+    for (Action a = 0; a < out.size(); ++a) out[a] += drawn[a] / config.draws;
+  }
+}
+
 void predict_by_agent(const LoggedData& data, const CrossFit& config, std::size_t fold, std::span<double> q,
                       const std::function<void(std::size_t)>& done) {
   const auto folds = static_cast<std::size_t>(config.folds);
@@ -124,16 +137,8 @@ void predict_by_agent(const LoggedData& data, const CrossFit& config, std::size_
                          .z = set.features.size() > 0 ? set.features.row(a) : std::span<const float>()};
     agent->learn({&event, 1});
   }
-  std::vector<double> drawn(data.K());
   for (std::size_t i = fold; i < data.rounds(); i += folds) {
-    const std::span<double> out = q.subspan(i * data.K(), data.K());
-    for (int k = 0; k < config.draws; ++k) {
-      if (!agent->draw_rewards(data.x(i), static_cast<std::uint32_t>(k), drawn)) {
-        throw bad_input("'{}' holds no posterior of the rewards, so it is no reward model; lin-ts and pi-ts are",
-                        config.model);
-      }
-      for (Action a = 0; a < data.K(); ++a) out[a] += drawn[a] / config.draws;
-    }
+    predict_round(*agent, config, data.x(i), q.subspan(i * data.K(), data.K()));
     done(1);
   }
 }

@@ -3,8 +3,8 @@
 //
 //   linear   ridge regression per action on standardised contexts, centred at the mean reward: precision 1 in units of
 //            the noise. Where the log has features of actions, they are further columns, and all actions share one.
-//   SPEC     an agent of the catalogue that learns the other folds in order; q̂ is the mean of its posterior draws.
-//            Networks are such agents: pi-ts:fast.
+//   SPEC     an agent of the catalogue that learns the other folds in order; q̂ is the mean of what it believes: of a
+//            mixture (pi-ts, pi-ts:fast) the weighted mean of its models, of others that of `draws` posterior draws.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace pits {
 struct CrossFit {
   std::string model = "linear";
   int folds = 5;
-  int draws = 20;  // posterior draws of an agent's mean
+  int draws = 20;  // posterior draws, where an agent has no mean of its own
   std::uint64_t seed = 0;
 };
 

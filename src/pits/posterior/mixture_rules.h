@@ -61,10 +61,11 @@ PITS_HOST_DEVICE inline double mixture_draw_sd(double posterior_scale, double sc
 
 // Whether units are found anew at a training. Where contexts are too long to be features of the networks (`inputs` is
 // false) the linear regressions are costly: units stay until a quarter more has been seen, and they need no new fit
-// till then.
+// till then. Where only the last `capacity` observations are kept (0: all), until a quarter of them is new.
 template <class Count>
-PITS_HOST_DEVICE bool units_are_due(bool inputs, Count seen, Count units_at) {
-  return inputs || 4 * seen >= 5 * units_at;
+PITS_HOST_DEVICE bool units_are_due(bool inputs, Count seen, Count units_at, int capacity) {
+  const bool replaced = capacity > 0 && 4 * (seen - units_at) >= static_cast<Count>(capacity);
+  return inputs || replaced || 4 * seen >= 5 * units_at;
 }
 
 }  // namespace pits

@@ -31,22 +31,21 @@ const double* column(const RegressionSums& sums, std::size_t j) {
 }  // namespace
 
 void MixtureSums::start(const Posterior& posterior, bool inputs, bool linear) {
-  read(posterior);
   const Network& network = posterior.model().network();
   const std::size_t d = network.inputs(), K = network.outputs();
-  first_ = inputs ? 0 : d;
-  const std::size_t from = linear ? 0 : first_, R = d + 1 - from;  // features from..d of the contexts' part
-  clear(contexts_, K, d + 1);
+  const std::size_t from = inputs || linear ? 0 : d, R = d + 1 - from;  // features from..d of (x, 1)
+  first_ = (inputs ? 0 : d) - from;
+  read(posterior, from);
+  clear(contexts_, K, R);
   for (std::size_t p = 0; p < pieces_; ++p) {
     for_each_group(piece_[p].batch, [&](const Group& g) {
-      const auto rows =
-          std::as_const(piece_[p].rows).view().columns(g.first, g.count).row_block(from, R + 1);  // and the rewards
+      const auto rows = std::as_const(piece_[p].rows).view().columns(g.first, g.count);
       products_.reshape(R + 1, R + 1);
       add_gram(rows, products_);
       RegressionSums& sums = contexts_[g.action];
       for (std::size_t j = 0; j < R; ++j) {
-        for (std::size_t i = j; i < R; ++i) column(sums, from + j)[from + i] += products_(j, i);
-        sums.xy[static_cast<Eigen::Index>(from + j)] += products_(j, R);
+        for (std::size_t i = j; i < R; ++i) column(sums, j)[i] += products_(j, i);
+        sums.xy[static_cast<Eigen::Index>(j)] += products_(j, R);
       }
       sums.yy += products_(R, R);
       sums.n += static_cast<double>(g.count);
@@ -54,7 +53,7 @@ void MixtureSums::start(const Posterior& posterior, bool inputs, bool linear) {
   }
 }
 
-void MixtureSums::read(const Posterior& posterior) {
+void MixtureSums::read(const Posterior& posterior, std::size_t from) {
   const History& history = posterior.history();
   pieces_ = (history.size() + piece_size - 1) / piece_size;
   if (piece_.size() < pieces_) piece_.resize(pieces_);
@@ -63,18 +62,19 @@ void MixtureSums::read(const Posterior& posterior) {
     const std::size_t first = p * piece_size;
     history.slice(first, std::min(piece_size, history.size() - first), piece.batch);
     posterior.standardiser().apply(piece.batch);
-    const std::size_t d = piece.batch.contexts.rows();
-    piece.rows.reshape(d + 2, piece.batch.size());
-    for (std::size_t j = 0; j < d; ++j) std::ranges::copy(piece.batch.contexts.row(j), piece.rows.row(j).begin());
-    std::ranges::fill(piece.rows.row(d), 1.0F);
-    std::ranges::copy(piece.batch.rewards, piece.rows.row(d + 1).begin());
+    const std::size_t x = piece.batch.contexts.rows() - from;
+    piece.rows.reshape(x + 2, piece.batch.size());
+    for (std::size_t j = 0; j < x; ++j)
+      std::ranges::copy(piece.batch.contexts.row(from + j), piece.rows.row(j).begin());
+    std::ranges::fill(piece.rows.row(x), 1.0F);
+    std::ranges::copy(piece.batch.rewards, piece.rows.row(x + 1).begin());
   }
 }
 
 std::span<const RegressionSums> MixtureSums::network(const Posterior& posterior, std::size_t i) {
   thread_local Network::Workspace workspace;
   const Network& network = posterior.model().network();
-  const std::size_t K = contexts_.size(), rest = network.inputs() + 1 - first_;
+  const std::size_t K = contexts_.size(), rest = static_cast<std::size_t>(contexts_[0].xy.size()) - first_;
   const std::size_t H = network.features();
   clear(network_, K, H + rest);
   for (std::size_t p = 0; p < pieces_; ++p) {

@@ -25,15 +25,16 @@ class MixtureSums {
  private:
   struct Piece {
     Minibatch batch;
-    PaddedMatrix<float> rows;  // (d+2,B): contexts, 1, rewards
+    PaddedMatrix<float> rows;  // (R+1,B): the contexts' part, rewards
   };
-  void read(const Posterior& posterior);
+  void read(const Posterior& posterior, std::size_t from);
   void add_units(ConstMatrixView<float> units, const Piece& piece);
 
-  std::size_t first_ = 0;  // row of the contexts' part that the networks' features begin with
+  // Of the contexts' part, R rows: (x, 1), or 1 alone where neither networks nor the linear model ask for x.
+  std::size_t first_ = 0;  // where the networks' features begin in it
   std::size_t pieces_ = 0;
   std::vector<Piece> piece_;              // the first `pieces_` are in use
-  std::vector<RegressionSums> contexts_;  // (K) of d+1 features
+  std::vector<RegressionSums> contexts_;  // (K) of R features
   std::vector<RegressionSums> network_;   // (K)
   Matrix<float> products_;
 };

@@ -28,7 +28,7 @@ void check_config(const PosteriorConfig& c, const RewardModel& model) {
   if (p.rewards && model.bernoulli()) {
     throw bad_input("perturbed rewards need a Gaussian likelihood: model=linear or model=mlp");
   }
-  if (c.units == UnitsKind::standardised && model.bernoulli()) {
+  if (c.units != UnitsKind::raw && model.bernoulli()) {
     throw bad_input("a Bernoulli model needs its rewards as they are: units=raw");
   }
   if (p.anchors && c.model.init != Init::prior) {

@@ -156,6 +156,28 @@ TEST(ParticleHealth, ExactPosteriorsAreCalibratedAndKeepTheirSpread) {
   }
 }
 
+// A mixture's particles are its networks: of each the first of its 20 draws. By a plain count of the actions that they
+// prefer in the last 100 rounds, after which the agent has trained.
+TEST(ParticleHealth, LooksAtEveryNetworkOfAMixture) {
+  const auto agent = agent_of("pi-ts");
+  const Json health = watched(*agent, Lines(), 193).observed.at("health");
+  const Posterior& posterior = dynamic_cast<const PiTs&>(*agent).posterior();
+  ASSERT_EQ(posterior.trained_at(), 193U);
+  ASSERT_EQ(health["rounds"].back(), 193);
+  double disagreement = 0.0;
+  Round round;
+  for (std::size_t t = 93; t < 193; ++t) {
+    Lines().draw(t, round);
+    const Matrix<float>& values = posterior.all_values(round.context);
+    double second = 0.0;
+    for (std::size_t i = 0; i < 5; ++i) second += values(20 * i, 1) > values(20 * i, 0) ? 1.0 : 0.0;
+    const double same = second * (second - 1.0) + (5.0 - second) * (4.0 - second);
+    disagreement += (1.0 - same / 20.0) / 100.0;
+  }
+  EXPECT_GT(disagreement, 0.0);
+  EXPECT_NEAR(last(health, "disagreement"), disagreement, 1e-12);
+}
+
 // The same posterior, of both rewards of every round: 4000 forecasts in 2000 rounds.
 TEST(ParticleHealth, LooksAtAllRewardsThatAreLearned) {
   const Json health = health_of("ensemble-sampling,model=linear,noise_sd=0.5", 2000, FeedbackKind::all);

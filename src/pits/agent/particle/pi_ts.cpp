@@ -1,11 +1,30 @@
 #include "pits/agent/particle/pi_ts.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "pits/agent/particle/votes.h"
 #include "pits/posterior/prepared_values.h"
 
 namespace pits {
+namespace {
+
+// The row in which draw n falls: draws go round a circle of the rows' weights by the golden section, so that any first
+// draws have of every set of neighbours as many as its weight says, up to a few (Weyl 1916).
+std::size_t even_row(std::span<const double> weights, std::uint32_t n) {
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double left = 0x1p-32 * (n * 0x9e3779b9U) * total;
+  std::size_t last = 0;
+  for (std::size_t row = 0; row < weights.size(); ++row) {
+    if (weights[row] == 0.0) continue;
+    last = row;
+    left -= weights[row];
+    if (left < 0.0) break;
+  }
+  return last;
+}
+
+}  // namespace
 
 PiTs::PiTs(const PiTsConfig& config, const AgentSetup& setup)
     : Cloned(setup, checked(config).exploration),
@@ -60,19 +79,39 @@ void PiTs::find_probabilities(const Query& query, ActionProbabilities& exact) co
   exact.tolerance = best_tolerance;
 }
 
-bool PiTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
-  const std::size_t M = posterior_.particles().rows();
+void PiTs::to_raw(std::span<double> rewards) const {
+  for (double& r : rewards) r = posterior_.standardiser().raw_reward(r);
+}
+
+void PiTs::row_rewards(std::size_t row, std::uint32_t draw, ContextView x, std::span<double> out) const {
   if (posterior_.draws_per_decision()) {
     Stream stream = posterior_stream(setup(), draw);
-    posterior_.sample(draw % M, x, stream, out);
+    posterior_.sample(row, x, stream, out);
   } else {
-    if (M == 1 && posterior_.mixture() == nullptr) return false;  // one particle is a point, not a distribution
     std::vector<float> values(actions());
-    posterior_.values(draw % posterior_.rows(), x, values);
+    posterior_.values(row, x, values);
     std::ranges::copy(values, out.begin());
   }
-  std::ranges::transform(out, out.begin(), [&](double r) { return posterior_.standardiser().raw_reward(r); });
+  to_raw(out);
+}
+
+bool PiTs::draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const {
+  const std::size_t M = posterior_.particles().rows();
+  const std::span<const double> weights = posterior_.row_weights();
+  if (M == 1 && weights.empty() && !posterior_.draws_per_decision()) return false;  // a point, not a distribution
+  row_rewards(weights.empty() ? draw % M : even_row(weights, draw), draw, x, out);
   return true;
+}
+
+bool PiTs::mean_rewards(ContextView x, std::span<double> out) const {
+  if (posterior_.mixture() == nullptr) return false;
+  posterior_.mean_values(x, out);
+  to_raw(out);
+  return true;
+}
+
+void PiTs::particle_rewards(std::uint32_t i, ContextView x, std::span<double> out) const {
+  row_rewards(posterior_.first_row(i), i, x, out);
 }
 
 }  // namespace pits

@@ -28,6 +28,9 @@ class PiTs : public Cloned<PiTs>, public DecidesTogether {
   bool training_due() const override { return posterior_.training_due(); }
   void train() override { posterior_.train(); }
   bool draw_rewards(ContextView x, std::uint32_t draw, std::span<double> out) const override;
+  bool mean_rewards(ContextView x, std::span<double> out) const override;  // of a mixture
+  // The mean reward of every action at x, (K), as particle i has it: by its own draw, the first of those that it holds.
+  void particle_rewards(std::uint32_t i, ContextView x, std::span<double> out) const;
   std::shared_ptr<void> prepare(std::span<const ContextView> contexts) const override;  // of a mixture
 
   const PiTsConfig& config() const { return config_; }
@@ -36,6 +39,9 @@ class PiTs : public Cloned<PiTs>, public DecidesTogether {
  private:
   Action decide(const Query& query, Stream& stream, ActionProbabilities* exact) const override;
   void find_probabilities(const Query& query, ActionProbabilities& exact) const;  // of fresh draws
+  // Of a row of the posterior's values; `draw` is the address of a fresh one.
+  void row_rewards(std::size_t row, std::uint32_t draw, ContextView x, std::span<double> out) const;
+  void to_raw(std::span<double> rewards) const;
   void observe(const Feedback& event) override { posterior_.learn(event.observation(), trains_in_line()); }
   void state(Archive& archive) override { archive.version("PiTs", 1)(posterior_); }
   void grow(std::size_t n) override { posterior_.add_actions(n); }

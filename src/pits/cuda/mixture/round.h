@@ -223,7 +223,7 @@ PITS_HOST_DEVICE void end_round(const Team& team, const GroupView& group, const 
     return;
   }
   ++now.trainings;
-  if (units_are_due(v.networks.settings.inputs, seen, now.units_at)) {
+  if (units_are_due(v.networks.settings.inputs, seen, now.units_at, group.capacity)) {
     now.refreshes = 1;
     now.units_at = seen;
   }

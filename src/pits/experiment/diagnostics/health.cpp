@@ -163,7 +163,7 @@ void ParticleHealth::before_learning(std::span<const Feedback> events) {
 void ParticleHealth::forecast(const Feedback& event) {
   std::vector<double> rewards(actions_), mean(particles_), sd(particles_);
   for (std::size_t i = 0; i < particles_; ++i) {
-    agent_.draw_rewards(event.x, static_cast<std::uint32_t>(i), rewards);
+    agent_.particle_rewards(static_cast<std::uint32_t>(i), event.x, rewards);
     mean[i] = rewards[event.action];
     sd[i] = agent_.posterior().noise_sd(i, event.action);
   }
@@ -215,7 +215,7 @@ Matrix<double> ParticleHealth::predictions() const {
   Matrix<double> all(particles_, contexts_.size() * actions_);
   for (std::size_t i = 0; i < particles_; ++i) {
     for (std::size_t c = 0; c < contexts_.size(); ++c) {
-      agent_.draw_rewards(contexts_[c], static_cast<std::uint32_t>(i), all.row(i).subspan(c * actions_, actions_));
+      agent_.particle_rewards(static_cast<std::uint32_t>(i), contexts_[c], all.row(i).subspan(c * actions_, actions_));
     }
   }
   return all;
