@@ -189,6 +189,27 @@ def test_keys_and_scopes(tmp_path):
         service.ok("GET", "/v1/bandits")
 
 
+def test_what_is_wrong_is_told_to_keys_that_may_read(tmp_path):
+    keys = tmp_path / "keys"
+    read, web = (subprocess.run([PROGRAM, "key", keys, name, "--scopes", scopes], capture_output=True, text=True, check=True).stdout.strip()
+                 for name, scopes in [("read", "read"), ("web", "decide,reward")])
+    for name in ["secret", "other"]:
+        (tmp_path / "store" / name).mkdir(parents=True)
+        (tmp_path / "store" / name / "snapshots.db").touch()
+    with Service(tmp_path / "store", "--keys", str(keys)) as service:
+        service.key = read
+        while "recovered" in str(service.call("GET", "/readyz")[1]["problems"]):  # for a moment after the start
+            assert service.process.poll() is None
+        status, told, headers = service.call("GET", "/readyz")
+        missing = "events.db is missing: restore it, or move the rest away"
+        assert status == 503 and sorted(told["problems"]) == [f"other: {missing}", f"secret: {missing}"]
+        for service.key in [None, web, "unknown"]:
+            status, reply, others = service.call("GET", "/readyz")
+            assert status == 503 and others["Retry-After"] == headers["Retry-After"]
+            assert reply == {"ready": False, "problems": ["2 problems; a key with the scope 'read' is told which"]}
+            assert service.call("GET", "/livez")[0] == 200
+
+
 def test_pages_of_other_sites_are_refused(service):
     for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example:8080"}, {"Origin": "http://localhost.evil.example"}):
         status, reply, _ = service.call("POST", "/v1/bandits/shop/decide", VISITOR, headers)

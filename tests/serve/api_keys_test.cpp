@@ -32,6 +32,16 @@ TEST(ApiKeys, AKeyIsFoundByItsPublishedHash) {
 
 TEST(ApiKeys, NoKeysAdmitEverybody) { EXPECT_EQ(status_of_check(ApiKeys(), "", Scope::admin), 200); }
 
+TEST(ApiKeys, WhetherAKeyMayIsSaidHoweverOftenItAsks) {
+  const ApiKeys keys = ApiKeys::parse(std::string("web ") + abc_hash + " read rate=0.001\n", "keys");
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(keys.allow("Bearer abc", Scope::read));
+  EXPECT_FALSE(keys.allow("Bearer abc", Scope::decide));
+  EXPECT_FALSE(keys.allow("Bearer abd", Scope::read));
+  EXPECT_FALSE(keys.allow("", Scope::read));
+  EXPECT_EQ(status_of_check(keys, "Bearer abc", Scope::read), 200);  // its rate is not used up
+  EXPECT_TRUE(ApiKeys().allow("", Scope::read));
+}
+
 TEST(ApiKeys, ANewKeyIsAdmittedByItsLineAndNotStoredInIt) {
   const NewKey one = new_key("web", {Scope::decide}, 0.0), two = new_key("web", {Scope::decide}, 0.0);
   EXPECT_NE(one.key, two.key);

@@ -122,6 +122,13 @@ void ApiKeys::check(std::string_view authorization, Scope scope, Microseconds no
   }
 }
 
+bool ApiKeys::allow(std::string_view authorization, Scope scope) const {
+  if (keys_.empty()) return true;
+  if (!authorization.starts_with(bearer)) return false;
+  const ApiKey* key = find(authorization.substr(bearer.size()));
+  return key != nullptr && key->may(scope);
+}
+
 NewKey new_key(const std::string& name, const std::vector<Scope>& scopes, double rate) {
   check_name(name);
   if (scopes.empty()) throw bad_input("a key needs a scope: decide, reward, read or admin");

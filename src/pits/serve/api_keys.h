@@ -53,6 +53,8 @@ class ApiKeys {
   bool empty() const { return keys_.empty(); }
   // Throws 401, 403 or 429 unless the value of an Authorization header admits the request.
   void check(std::string_view authorization, Scope scope, Microseconds now) const;
+  // Whether its key has the scope, however often it asks.
+  bool allow(std::string_view authorization, Scope scope) const;
 
  private:
   const ApiKey* find(std::string_view key) const;

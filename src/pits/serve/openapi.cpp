@@ -117,7 +117,8 @@ constexpr const char* schemas = R"json({
     "type": "object", "required": ["name", "ready", "problem"], "properties": {
       "name": {"type": "string"}, "ready": {"type": "boolean"}, "problem": {"type": "string"}}}}}},
   "Ready": {"type": "object", "required": ["ready", "problems"], "properties": {
-    "ready": {"type": "boolean"}, "problems": {"type": "array", "items": {"type": "string"}}}},
+    "ready": {"type": "boolean"}, "problems": {"type": "array", "items": {"type": "string"},
+      "description": "In words; without a key that may read, where there are keys: one sentence with their number"}}},
   "Server": {"type": "object", "required": ["version", "uptime_s", "requests_per_second", "latency_us", "open_connections", "draining", "problems"],
     "properties": {"version": {"type": "string"}, "uptime_s": {"type": "number"}, "requests_per_second": {"type": "number"},
     "latency_us": {"type": "object", "required": ["p50", "p99", "p999"], "properties": {

@@ -146,7 +146,7 @@ void Service::dispatch(RouteId route, Exchange& e) {
     case RouteId::bandits: return e.reply(list_of(bandits_.entries()).dump() + "\n");
     case RouteId::server: return e.reply(server().dump() + "\n");
     case RouteId::live: return e.reply(HttpReply{.body = "alive\n", .type = "text/plain; charset=utf-8"});
-    case RouteId::ready: return e.reply(ready());
+    case RouteId::ready: return e.reply(ready(e.request));
     case RouteId::metrics:
       return later(reports_, e,
                    [this] { return HttpReply{.body = metrics(), .type = "text/plain; version=0.0.4; charset=utf-8"}; });

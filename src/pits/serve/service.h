@@ -95,7 +95,7 @@ class Service {
 
   std::string metrics() const;
   nlohmann::json server() const;
-  HttpReply ready() const;
+  HttpReply ready(const HttpRequest& request) const;
   LatencyHistogram::Counts all_latencies() const;
   void housekeeping();
   void recover(const std::stop_token& stop);

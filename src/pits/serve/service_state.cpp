@@ -205,10 +205,18 @@ std::vector<std::string> Service::unwritten() const {
   return lines;
 }
 
-HttpReply Service::ready() const {
-  const auto found = problems();
-  const nlohmann::json body = {{"ready", found.empty()}, {"problems", found}};
-  return {.status = found.empty() ? 200 : 503, .body = body.dump() + "\n", .retry_after = found.empty() ? 0 : 1};
+// Where there are keys, names and paths are for those who may read; whoever balances the load needs the status alone.
+HttpReply Service::ready(const HttpRequest& request) const {
+  auto found = problems();
+  const bool ready = found.empty();
+  const bool may_read = credentials_.read(
+      [&](const Credentials& credentials) { return credentials.callers.allow(request.authorization, Scope::read); });
+  if (!ready && !may_read) {
+    found = {fmt::format("{} problem{}; a key with the scope 'read' is told which", found.size(),
+                         found.size() == 1 ? "" : "s")};
+  }
+  const nlohmann::json body = {{"ready", ready}, {"problems", found}};
+  return {.status = ready ? 200 : 503, .body = body.dump() + "\n", .retry_after = ready ? 0 : 1};
 }
 
 LatencyHistogram::Counts Service::all_latencies() const {
