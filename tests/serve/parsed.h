@@ -23,7 +23,7 @@ inline std::vector<std::string> parsed(std::string_view text, std::size_t piece,
     RequestParser::State state = RequestParser::State::request;
     while ((state = parser.next(rest)) == RequestParser::State::request) {
       const HttpRequest& r = parser.request();
-      out.push_back(fmt::format("{} {}?{} {} [{}] {}", r.method, r.path, r.query, r.authorization, r.body,
+      out.push_back(fmt::format("{} {} {} [{}] {}", r.method, r.path, r.authorization, r.body,
                                 parser.keep_alive() ? "keep" : "close"));
     }
     if (state == RequestParser::State::refused) {

@@ -128,9 +128,9 @@ inline std::string post(const std::string& path, const std::string& body) {
          body;
 }
 
-// "METHOD PATH?QUERY BODY"
+// "METHOD PATH BODY"
 inline std::string as_text(const HttpRequest& r) {
-  return std::string(r.method) + " " + std::string(r.path) + "?" + std::string(r.query) + " " + std::string(r.body);
+  return std::string(r.method) + " " + std::string(r.path) + " " + std::string(r.body);
 }
 
 // Waits for something that another thread does.

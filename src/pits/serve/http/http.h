@@ -17,7 +17,6 @@ namespace pits {
 struct HttpRequest {
   std::string_view method;         // "GET", "POST", ...
   std::string_view path;           // of the target, as it came, without the query
-  std::string_view query;          // after the '?'; may be empty
   std::string_view host;           // the header's value
   std::string_view origin;         // of the page that a browser sends it for; empty: none
   std::string_view authorization;  // the header's value; empty: none

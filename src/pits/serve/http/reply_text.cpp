@@ -18,9 +18,7 @@ struct Status {
 constexpr Status statuses[] = {
     PITS_STATUS(200, "OK", ""),
     PITS_STATUS(201, "Created", ""),
-    PITS_STATUS(202, "Accepted", ""),
     PITS_STATUS(204, "No Content", ""),
-    PITS_STATUS(304, "Not Modified", ""),
     PITS_STATUS(400, "Bad Request", "the request is not valid HTTP/1.1"),
     PITS_STATUS(401, "Unauthorized", ""),
     PITS_STATUS(403, "Forbidden", ""),
@@ -31,15 +29,12 @@ constexpr Status statuses[] = {
     PITS_STATUS(410, "Gone", ""),
     PITS_STATUS(413, "Content Too Large", "the body is too large"),
     PITS_STATUS(414, "URI Too Long", "the request line is too long"),
-    PITS_STATUS(415, "Unsupported Media Type", ""),
-    PITS_STATUS(422, "Unprocessable Content", ""),
     PITS_STATUS(429, "Too Many Requests", "this address has too many connections"),
     PITS_STATUS(431, "Request Header Fields Too Large", "the headers are too large or too many"),
     PITS_STATUS(500, "Internal Server Error", "the request could not be answered"),
     PITS_STATUS(501, "Not Implemented", "the method or the transfer encoding is not known"),
     PITS_STATUS(503, "Service Unavailable", "the server is busy; try again"),
     PITS_STATUS(505, "HTTP Version Not Supported", "only HTTP/1.1 and HTTP/1.0 are spoken"),
-    PITS_STATUS(507, "Insufficient Storage", ""),
 };
 #undef PITS_STATUS
 
@@ -57,7 +52,7 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
 }  // namespace
 
 void append_reply(std::string& out, const HttpReply& reply, const ReplyFrame& frame, std::string_view date) {
-  const bool bodiless = reply.status == 204 || reply.status == 304;
+  const bool bodiless = reply.status == 204;
   if (const Status* status = find_status(reply.status)) {
     out.append(status->line);
   } else {

@@ -11,7 +11,7 @@ constexpr std::size_t most_kept = 16384;  // bytes of a buffer that is kept for 
 
 constexpr std::string_view crlf = "\r\n";
 
-bool starts_method(char c) { return c >= 'A' && c <= 'Z' ? true : c >= 'a' && c <= 'z'; }
+bool starts_method(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 }  // namespace
 
@@ -94,7 +94,7 @@ RequestParser::State RequestParser::parse_head(std::string_view text) {
   return split_target(head.target);
 }
 
-// "/path?query", "http://host/path?query", or "*" of OPTIONS.
+// "/path?query", "http://host/path?query", or "*" of OPTIONS. No request here has a query that means something.
 RequestParser::State RequestParser::split_target(std::string_view target) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!target.starts_with(scheme)) continue;
@@ -103,9 +103,7 @@ RequestParser::State RequestParser::split_target(std::string_view target) {
     if (!target.starts_with('/')) return refuse(400);
   }
   if (!target.starts_with('/') && !(target == "*" && request_.method == "OPTIONS")) return refuse(400);
-  const std::size_t question = std::min(target.find('?'), target.size());
-  request_.path = target.substr(0, question);
-  request_.query = target.substr(std::min(question + 1, target.size()));
+  request_.path = target.substr(0, target.find('?'));
   return State::request;
 }
 
@@ -114,7 +112,7 @@ void RequestParser::keep_head(std::string_view head) {
   if (head_.capacity() > most_kept) std::string().swap(head_);
   head_.assign(head);
   for (std::string_view* view :
-       {&request_.method, &request_.path, &request_.query, &request_.host, &request_.origin, &request_.authorization}) {
+       {&request_.method, &request_.path, &request_.host, &request_.origin, &request_.authorization}) {
     if (!view->empty())
       *view = std::string_view(head_).substr(static_cast<std::size_t>(view->data() - head.data()), view->size());
   }
