@@ -1,6 +1,7 @@
 """`pits serve` with more load than it can take, and clients that say nothing: the short form of bench/serve/overload.py.
 
-What is checked holds on any machine: who is answered, with which status, what is in the log, and that memory stays."""
+What is checked holds on any machine: who is answered, with which status, what is in the log, and that memory stays. How many are
+answered in a time is compared with what this machine answers without those clients."""
 import json
 import os
 import pathlib
@@ -56,11 +57,14 @@ def test_too_many_requests_cost_no_answer_that_was_given(shop):
 def test_clients_that_say_nothing_keep_nobody_waiting(shop, kind, n):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    ordinary = {"requests": "decide", "connections": 8, "seconds": 2, "rate": 200}
+    alone = load(shop, **ordinary)
     before = resident_mb(shop.process.pid)
     with kind(shop.port, n) as others:
-        found = load(shop, requests="decide", connections=8, seconds=2, rate=200)
+        found = load(shop, **ordinary)
         assert found["broken"] == 0 and found["refused"] == {}
-        assert found["all"]["n"] > 300  # of about 400
+        # Of about 400. Eight that each wait for half a second would be 32; other work on this machine slows both down.
+        assert found["all"]["n"] > alone["all"]["n"] / 5
         if kind is Connections:
             assert others.open() == n
     assert resident_mb(shop.process.pid) < before + 100
