@@ -10,7 +10,7 @@ import threading
 import time
 import urllib.parse
 import weakref
-from typing import Any, Mapping, Optional, cast
+from typing import Any, Mapping, Optional, Union, cast
 
 from . import _fields, _pits
 from .schema import json_text, utf8_text
@@ -19,11 +19,17 @@ REFUSED = (429, 503)  # for now
 
 
 class ServiceError(_pits.Error):
-    """The service refused a request or could not be reached. status is that of HTTP; 0: there was no answer."""
+    """The service refused a request or could not be reached. status is that of HTTP; 0: there was no answer.
+
+    answered: what decide_many or reward_many got for the first ones of its list, before a later request failed. keys: those of
+    the rewards that the call gave; the same call with keys=error.keys counts none of them twice.
+    """
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+        self.answered: list[Any] = []
+        self.keys: list[str] = []
 
 
 class Transport:
@@ -44,10 +50,11 @@ class Transport:
         self._open: weakref.WeakSet[http.client.HTTPConnection] = weakref.WeakSet()  # those of ended threads are gone
         self._mutex = threading.Lock()  # of _open
 
-    def ask(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None, repeat: bool = True) -> tuple[int, Any]:
-        """The status and the answer, None if it is no JSON. repeat: a try without an answer may be repeated; what the service
+    def ask(self, method: str, path: str, body: Union[Mapping[str, Any], bytes, None] = None,
+            repeat: bool = True) -> tuple[int, Any]:
+        """The status and the answer, None if it is no JSON. body: what is to be sent, or its JSON. repeat: a try without an answer may be repeated; what the service
         has refused always may."""
-        data = None if body is None else json_text("the request", body).encode()
+        data = body if body is None or isinstance(body, bytes) else json_text("the request", body).encode()
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             try:

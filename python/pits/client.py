@@ -8,15 +8,16 @@ import ssl
 import urllib.parse
 import uuid
 from types import TracebackType
-from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union, cast
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union, cast
 
 from . import _fields, _pits
 from ._transport import ServiceError, Transport
 from .live import Answer, _allowed_names, _names
-from .schema import Context, Definition, definition_text, named_values, plain, rows_of, utf8_text
+from .schema import Context, Definition, definition_text, json_text, named_values, plain, rows_of, utf8_text
 
 Self = TypeVar("Self", bound="Client")
-MOST_IN_BATCH = 1000  # of a request
+T = TypeVar("T")
+MOST_IN_BATCH, MOST_BYTES = 1000, 1 << 20  # of a request
 ANSWERS = ("accepted", "duplicate", "expired", "unknown", "full")
 
 
@@ -40,7 +41,8 @@ class Client:
     times, after what Retry-After says or else after 0.1, 0.2, 0.4, ... seconds with jitter; patience (seconds) bounds a wait.
 
     - Rewards have a key, the caller's or one made per call, so that a repeated one counts once. Where the first try arrived and
-      only its answer was lost, the answer of the second is "duplicate".
+      only its answer was lost, the answer of the second is "duplicate". Two calls for one decision are two rewards: whoever repeats
+      a call that failed says keys=error.keys.
     - A decide without a key that is repeated may leave a decision that nobody uses, which settles to the default reward:
       retry_decide=False raises instead. With a key the second try is the same decision, and each waits for the disk.
     - add_actions is repeated only if the service has refused it.
@@ -103,7 +105,10 @@ class Client:
 
     def decide_many(self, bandit: str, contexts: Any, *, keys: Optional[Iterable[str]] = None,
                     allowed: Optional[Iterable[str]] = None) -> list[ServiceDecision]:
-        """A decision for every row of a DataFrame, or for every context of a list; 1,000 per request."""
+        """A decision for every row of a DataFrame, or for every context of a list; up to 1,000 and 1 MB per request.
+
+        Where a request fails, the ServiceError has the decisions of those before it as `answered`.
+        """
         rows = rows_of(contexts)
         given = [""] * len(rows) if keys is None else _names("keys", keys)
         if len(given) != len(rows):
@@ -111,26 +116,36 @@ class Client:
         names = None if allowed is None else list(allowed)
         asked = [_asked(row, key, names, None) for row, key in zip(rows, given)]
         repeat = self._retry_decide or keys is not None
-        return [_decision(made) for part in _parts(asked)
-                for made in self._ask("POST", _route(bandit, "decide"), {"decisions": part}, repeat)["decisions"]]
+        return self._ask_all(_route(bandit, "decide"), "decisions", asked, "decisions", _decision, repeat)
 
     # Rewards.
 
     def reward(self, bandit: str, decision: Which, value: float, *, key: Optional[str] = "") -> Answer:
         """The reward of a decision; when this returns, the answer is on the service's disk."""
         body = _reward(decision, value, utf8_text("key", key or "") or uuid.uuid4().hex)
-        return _answer(self._ask("POST", _route(bandit, "rewards"), body))
+        try:
+            return _answer(self._ask("POST", _route(bandit, "rewards"), body))
+        except ServiceError as error:
+            error.keys = [body["key"]]
+            raise
 
     def reward_many(self, bandit: str, decisions: Sequence[Which], values: Iterable[float], *,
                     keys: Optional[Iterable[str]] = None) -> list[Answer]:
-        """Many rewards, 1,000 per request; an answer for each."""
+        """Many rewards, up to 1,000 and 1 MB per request; an answer for each.
+
+        Where a request fails, the ServiceError has the answers of those before it as `answered`, and the keys of all as `keys`: the
+        same call with keys=error.keys counts none twice.
+        """
         numbers = list(values)
         given = [uuid.uuid4().hex for _ in decisions] if keys is None else _names("keys", keys)
         if not len(decisions) == len(numbers) == len(given):
             raise _pits.InputError(f"{len(decisions)} decisions need as many values and keys, not {len(numbers)} and {len(given)}")
         asked = [_reward(*one) for one in zip(decisions, numbers, given)]
-        return [answer for part in _parts(asked)
-                for answer in self._ask("POST", _route(bandit, "rewards"), {"rewards": part})["answers"]]
+        try:
+            return self._ask_all(_route(bandit, "rewards"), "rewards", asked, "answers", lambda answer: cast(Answer, answer))
+        except ServiceError as error:
+            error.keys = given
+            raise
 
     def cancel(self, bandit: str, decision: Which) -> Answer:
         """What was decided was never shown: nothing is learned of it."""
@@ -151,7 +166,18 @@ class Client:
                  trace: Optional[TracebackType]) -> None:
         self.close()
 
-    def _ask(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None, repeat: bool = True) -> dict[str, Any]:
+    def _ask_all(self, path: str, name: str, asked: list[dict[str, Any]], answers: str, read: Callable[[Any], T],
+                 repeat: bool = True) -> list[T]:
+        found: list[T] = []
+        for part in list(_parts(name, asked)):  # all of them are JSON before the first is sent
+            try:
+                found += [read(one) for one in self._ask("POST", path, part, repeat)[answers]]
+            except ServiceError as error:
+                error.answered = found
+                raise
+        return found
+
+    def _ask(self, method: str, path: str, body: Union[Mapping[str, Any], bytes, None] = None, repeat: bool = True) -> dict[str, Any]:
         status, found = self._transport.ask(method, path, body, repeat)
         if isinstance(found, dict) and (200 <= status < 300 or found.get("answer") in ANSWERS):
             return found
@@ -164,8 +190,24 @@ def _route(bandit: str, verb: str = "") -> str:
     return f"/v1/bandits/{urllib.parse.quote(utf8_text('bandit', bandit), safe='')}" + (f"/{verb}" if verb else "")
 
 
-def _parts(asked: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    return [asked[i:i + MOST_IN_BATCH] for i in range(0, len(asked), MOST_IN_BATCH)]
+def _parts(name: str, asked: list[dict[str, Any]]) -> Iterator[bytes]:
+    """{"name": [...]} of as many as fit into a request; one that is too large alone is left to the service to refuse.
+
+    >>> list(_parts("rewards", [{"id": 1}, {"id": 2}]))
+    [b'{"rewards": [{"id": 1}, {"id": 2}]}']
+    """
+    head, end = f'{{"{name}": ['.encode(), b"]}"
+    part: list[bytes] = []
+    size = empty = len(head) + len(end)
+    for one in asked:
+        text = json_text("the request", one).encode()
+        if part and (len(part) == MOST_IN_BATCH or size + len(text) > MOST_BYTES):
+            yield head + b", ".join(part) + end
+            part, size = [], empty
+        part.append(text)
+        size += len(text) + 2
+    if part:
+        yield head + b", ".join(part) + end
 
 
 def _vector(values: Any) -> Any:

@@ -14,7 +14,7 @@ class FakeService(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
-        self.failures, self.retry_after, self.requests, self.peers = [], "", [], set()
+        self.failures, self.retry_after, self.requests, self.sizes, self.peers = [], "", [], [], set()
         self.bandits, self.decisions, self.keys, self.rewards = {}, {}, {}, {}
         self.mutex = threading.Lock()
 
@@ -97,7 +97,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         asked = json.loads(body) if body else None
         with service.mutex:
-            failure = service.failures.pop(0) if service.failures else None
+            failure = service.failures.pop(0) if service.failures else 413 if len(body) > 1 << 20 else None
+            service.sizes.append(len(body))
             service.requests.append((self.command, self.path, asked, dict(self.headers)))
             service.peers.add(self.client_address)
             done = service.answer(self.command, self.path, asked) if failure in (None, "lost") else (failure, None)

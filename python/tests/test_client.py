@@ -59,6 +59,56 @@ def test_many_go_in_parts_of_a_thousand(service, client):
     assert client.reward_many("shop", ["v5", 7, decisions[9], 9999], [1, 0, 1, 1], keys=list("abcd"))[3] == "unknown"
 
 
+def test_many_go_in_parts_of_a_megabyte(service, client):
+    contexts = [{"page": str(i) + "é" * (17 * i)} for i in range(400)]  # 2.7 MB
+    decisions = client.decide_many("shop", contexts)
+    assert [d.id for d in decisions] == list(range(400))
+    assert [one["context"] for r in service.requests[1:] for one in r[2]["decisions"]] == contexts
+    sizes = service.sizes[1:]
+    assert len(sizes) == 3 and max(sizes) <= 1 << 20
+    largest = 2 * 17 * 400 + 100
+    assert all(size + largest > 1 << 20 for size in sizes[:-1])  # no smaller than they must be
+    exact = len('{"decisions": [{"context": {"page": ""}}]}')
+    client.decide_many("shop", [{"page": "x" * ((1 << 20) - exact)}] * 2)
+    assert service.sizes[-2:] == [1 << 20] * 2
+    with pytest.raises(pits.ServiceError) as caught:
+        client.decide_many("shop", [{"page": "a"}, {"page": "x" * (1 << 20)}])
+    assert caught.value.status == 413 and [d.action for d in caught.value.answered] == ["tea"]
+
+
+@pytest.mark.parametrize("failure", [503, "lost", "gone"])
+def test_many_rewards_that_fail_in_the_middle_count_once_when_they_are_repeated(service, client, failure):
+    decisions = client.decide_many("shop", np.zeros((2200, 2)))
+    service.failures = [None] + [failure] * 4
+    with pytest.raises(pits.ServiceError) as caught:
+        client.reward_many("shop", decisions, np.ones(2200))
+    error = caught.value
+    assert error.answered == ["accepted"] * 1000 and len(set(error.keys)) == 2200
+    answers = client.reward_many("shop", decisions, np.ones(2200), keys=error.keys)
+    known = 2000 if failure == "lost" else 1000
+    assert answers == ["duplicate"] * known + ["accepted"] * (2200 - known)
+    assert all(list(service.rewards[d.id].values()) == [1.0] for d in decisions)
+
+
+def test_many_decisions_that_fail_in_the_middle_are_not_lost(service, client):
+    service.failures = [None, None] + [503] * 4
+    with pytest.raises(pits.ServiceError) as caught:
+        client.decide_many("shop", np.zeros((2200, 2)))
+    assert [d.id for d in caught.value.answered] == list(range(2000)) and caught.value.keys == []
+    rest = client.decide_many("shop", np.zeros((2200, 2))[len(caught.value.answered):])
+    assert [d.id for d in rest] == list(range(2000, 2200))
+
+
+def test_a_reward_that_fails_says_its_key_and_two_calls_are_two_rewards(service, client):
+    decision = client.decide("shop", [0, 0])
+    service.failures = ["lost"] * 4
+    with pytest.raises(pits.ServiceError) as caught:
+        client.reward("shop", decision, 1.0)
+    assert client.reward("shop", decision, 1.0, key=caught.value.keys[0]) == "duplicate"
+    assert [client.reward("shop", decision, 1.0) for _ in range(2)] == ["accepted"] * 2
+    assert len(service.rewards[decision.id]) == 3
+
+
 @pytest.mark.parametrize("failure", [429, 503, "lost", "gone"])
 def test_a_reward_that_is_repeated_counts_once(service, client, failure):
     decision = client.decide("shop", [0, 0])
