@@ -22,66 +22,6 @@ class FaultsTest : public WithServers {
   std::shared_ptr<PostgresPool> pool_;
 };
 
-// Commits wait for a standby that is not there, after they are in the log of this machine: whose session ends then has
-// committed, and is not answered.
-class MissingStandby {
- public:
-  explicit MissingStandby(std::string url) : url_(std::move(url)) { set("nobody"); }
-  ~MissingStandby() {
-    try {
-      set("");
-    } catch (const std::exception& e) {
-      ADD_FAILURE() << e.what();
-    }
-  }
-  MissingStandby(const MissingStandby&) = delete;
-  MissingStandby& operator=(const MissingStandby&) = delete;
-
- private:
-  void set(const std::string& name) {
-    Postgres database(url_);
-    database.execute(fmt::format("ALTER SYSTEM SET synchronous_standby_names = '{}'", name));
-    database.execute("SELECT pg_reload_conf()");
-    comes_true([&] { return Postgres(url_).run("SHOW synchronous_standby_names").text(0, 0) == name; });
-    std::this_thread::sleep_for(milliseconds(200));  // the other processes hear of it too
-  }
-  std::string url_;
-};
-
-// The holder's answer is lost, and another server takes the lease before the holder can ask what happened. It must not
-// send the reward again: with `sum` and without a key it would count twice.
-TEST_F(FaultsTest, ARewardOfUnknownFateIsNotSentAgain) {
-  FleetConfig seldom = config();
-  seldom.model_age = 1000.0;  // no policy is published meanwhile
-  Fleet one(seldom);
-  one.create("shop", shop_setup(RewardRule::sum, 5.0));
-  const auto here = one.open("shop");
-  const Decided made = decide(*here, "k");
-  ASSERT_TRUE(comes_true([&] { return here->holding() != nullptr; }));
-  std::this_thread::sleep_for(milliseconds(500));  // but for the first
-  Postgres look(url), other(url);
-  other.execute("SET synchronous_commit = off");
-  const auto sessions = [&](const char* wait) {
-    return look.run("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = $1",
-                    wait);
-  };
-  std::future<std::vector<Answer>> rewarded;
-  std::future<void> taking;
-  {
-    const MissingStandby standby(url);
-    rewarded = std::async(std::launch::async, [&] { return reward(*here, {{made.id, 1.0F}}); });
-    const auto waiting = " FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%pits.event%'";
-    ASSERT_TRUE(comes_true([&] { return look.run(std::string("SELECT 1") + waiting).size() > 0; }));
-    taking = std::async(std::launch::async, [&] { other.execute("UPDATE pits.bandit SET epoch = epoch + 1"); });
-    EXPECT_TRUE(comes_true([&] { return sessions("Lock").size() > 0; }));
-    look.run(std::string("SELECT pg_terminate_backend(pid)") + waiting);
-    taking.get();
-  }
-  expect_mentions(message_of([&] { rewarded.get(); }, ErrorKind::failed), {"not known"});
-  EXPECT_TRUE(comes_true([&] { return check_log(*log()).settled == 1; }));
-  EXPECT_EQ(check_log(*log()).rewards, 1U);
-}
-
 TEST_F(FaultsTest, CallsWithoutEventsAreCarriedOutByWhoeverHasTheLastEvent) {
   const BanditId bandit = new_bandit();
   PostgresStore one(pool_, bandit, 1), two(pool_, bandit, 1);

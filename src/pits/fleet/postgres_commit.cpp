@@ -54,16 +54,24 @@ std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(val
 }  // namespace
 
 // After a connection was lost in a commit: did it happen? The new epoch stops what may still be under way, since both
-// need the bandit's row; what is there after that is final. Where another server has the lease now, nobody here knows.
+// need the bandit's row; what is there after that is final. Where another server has the lease now, or the question is
+// refused, nobody here knows.
 bool PostgresStore::happened(EventNumber last_before, EventNumber last_after) {
-  const auto database = pool_->take();
-  const Rows now =
-      database->run("UPDATE pits.bandit SET epoch = epoch + 1 WHERE id = $1 AND epoch = $2 RETURNING epoch, last",
-                    bandit_, epoch_.load());
-  const bool mine = now.size() == 1 && (now.natural(0, 1) == last_before || now.natural(0, 1) == last_after);
-  if (!mine) throw ConnectionError("whether the log has it is not known: another server has the lease now");
-  epoch_ = now.number(0, 0);
-  return now.natural(0, 1) == last_after;
+  const auto unknown = [](std::string_view why) {
+    return ConnectionError(fmt::format("whether the log has it is not known: {}", why));
+  };
+  std::optional<Rows> now;
+  try {
+    now = pool_->take()->run(
+        "UPDATE pits.bandit SET epoch = epoch + 1 WHERE id = $1 AND epoch = $2 RETURNING epoch, last", bandit_,
+        epoch_.load());
+  } catch (const std::exception& e) {  // also where the database answers and refuses: a standby, a full disk, a lock
+    throw unknown(e.what());
+  }
+  const bool mine = now->size() == 1 && (now->natural(0, 1) == last_before || now->natural(0, 1) == last_after);
+  if (!mine) throw unknown("another server has the lease now");
+  epoch_ = now->number(0, 0);
+  return now->natural(0, 1) == last_after;
 }
 
 void PostgresStore::commit(const Commit& commit) {
