@@ -84,15 +84,16 @@ class Fleet {
   void hold(BanditId bandit);
   void recover(const std::shared_ptr<FleetBandit>& bandit, Epoch epoch);
   void release(FleetBandit& bandit, bool wanted);
+  struct InboxRow;
   struct Inbox;
   static std::shared_ptr<Inbox> make_inbox();
   void poll_inbox();
   void tell_answered(Postgres& database);
   void scan_senders(Postgres& database, Microseconds now);
   bool read_inbox(Postgres& database);
-  void dispatch(const std::pair<ServerId, std::int64_t>& key, BanditId bandit, const std::string& calls,
-                Microseconds seen, Microseconds since);
-  bool try_again();
+  bool take_row(const std::pair<ServerId, std::int64_t>& key, InboxRow row, Microseconds since);
+  void dispatch(const std::pair<ServerId, std::int64_t>& key, InboxRow row, Microseconds since);
+  std::chrono::milliseconds try_again();
   bool waited(BanditId bandit);
   void listen();
   void follow_models();
