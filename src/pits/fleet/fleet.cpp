@@ -12,7 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds tick{25};
-constexpr int ids_every = 20;  // ticks: half a block of ids lasts longer
+constexpr int clock_every = 20;         // ticks
+constexpr milliseconds ids_every{500};  // half a block of ids lasts longer
 constexpr int workers = 3;
 constexpr std::int64_t session_locks = session_lock(0);
 
@@ -33,6 +34,7 @@ Fleet::Fleet(const FleetConfig& config)
   watch_thread_ = in_thread("pits watch", [this] { watch(); });
   threads_.push_back(in_thread("pits listens", [this] { listen(); }));
   threads_.push_back(in_thread("pits models", [this] { follow_models(); }));
+  threads_.push_back(in_thread("pits ids", [this] { keep_ids(); }));
   if (config.learns) threads_.push_back(in_thread("pits inbox", [this] { poll_inbox(); }));
   for (int i = 0; i < workers; ++i) threads_.push_back(in_thread("pits leases", [this] { work(); }));
 }
@@ -169,10 +171,7 @@ void Fleet::watch() {
       if (!locked) locked = session->run("SELECT pg_try_advisory_lock($1)", session_locks + id_).truth(0, 0);
       beat(*session);
       if (config_.learns && !stopping()) take_leases(*session);
-      if (ticks++ % ids_every == 0) {
-        reserve_ids(needy());
-        clock_.read(*session);
-      }
+      if (ticks++ % clock_every == 0) clock_.read(*session);
       link_->report(LinkPart::session, "");
     } catch (const std::exception& e) {
       link_->report(LinkPart::session, e.what());
@@ -221,6 +220,18 @@ void Fleet::beat(Postgres& session) {
   }
   const std::scoped_lock lock(mutex_);
   members_ = std::move(members);
+}
+
+// Not by the thread that says that this server is alive: a commit takes as long as the disk, or another's lock.
+void Fleet::keep_ids() {
+  do {
+    try {
+      reserve_ids(needy());
+      link_->report(LinkPart::ids, "");
+    } catch (const std::exception& e) {
+      link_->report(LinkPart::ids, e.what());
+    }
+  } while (!nap(ids_every));
 }
 
 Numbers Fleet::needy() const {

@@ -75,6 +75,7 @@ class Fleet {
   void beat(Postgres& session);
   void take_leases(Postgres& session);
   void look_after(FleetBandit& bandit);
+  void keep_ids();
   Numbers needy() const;  // those that will need ids
   void reserve_ids(const Numbers& needy);
   bool prefers_me(BanditId bandit) const;

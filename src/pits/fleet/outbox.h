@@ -19,9 +19,9 @@ using ServerId = std::int64_t;
 using CallDone = std::function<void(const CallAnswer*, const std::exception_ptr&)>;
 
 // Of what a server does with the database, each on a thread and a connection of its own.
-enum class LinkPart { session, calls, answers, inbox, models };
+enum class LinkPart { session, calls, answers, inbox, models, ids };
 template <>
-inline constexpr auto enum_names<LinkPart> = std::array{"session", "calls", "answers", "inbox", "models"};
+inline constexpr auto enum_names<LinkPart> = std::array{"session", "calls", "answers", "inbox", "models", "ids"};
 
 class Outbox {
  public:
