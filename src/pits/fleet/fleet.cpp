@@ -14,7 +14,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds tick{25};
 constexpr int clock_every = 20;         // ticks
 constexpr milliseconds ids_every{500};  // half a block of ids lasts longer
-constexpr int workers = 3;
 constexpr std::int64_t session_locks = session_lock(0);
 
 }  // namespace
@@ -39,9 +38,11 @@ Fleet::Fleet(const FleetConfig& config)
   for (int i = 0; i < workers; ++i) threads_.push_back(in_thread("pits leases", [this] { work(); }));
 }
 
-// Leases are handed on at once, each when all of its bandit is written and learned; until then the session says that
-// this server is alive. Answers to the bandits' calls stop before the bandits end.
+// Leases are handed on at once, each when all of its bandit is written and learned, and of those that are being taken a
+// recovery is given up; until then the session says that this server is alive. Answers to the bandits' calls stop
+// before the bandits end.
 Fleet::~Fleet() {
+  stop_.request_stop();
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -55,12 +56,7 @@ Fleet::~Fleet() {
     pool_->take()->run("UPDATE pits.server SET learns = false WHERE id = $1", id_);
   } catch (const std::exception&) {
   }
-  for (const auto& [id, bandit] : bandits_) {
-    try {
-      release(*bandit, true);
-    } catch (const std::exception&) {  // another server takes the lease when the session is gone
-    }
-  }
+  release_all();
   link_->outbox.stop();
   {
     const std::scoped_lock lock(mutex_);

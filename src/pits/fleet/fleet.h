@@ -70,6 +70,7 @@ class Fleet {
     bool learns;
   };
   using Time = std::chrono::steady_clock::time_point;
+  static constexpr int workers = 3;  // threads that take leases and hand them on
 
   void watch();
   void beat(Postgres& session);
@@ -85,6 +86,7 @@ class Fleet {
   void hold(BanditId bandit);
   void recover(const std::shared_ptr<FleetBandit>& bandit, Epoch epoch);
   void release(FleetBandit& bandit, bool wanted);
+  void release_all();
   struct InboxRow;
   struct Inbox;
   static std::shared_ptr<Inbox> make_inbox();
@@ -111,6 +113,7 @@ class Fleet {
   ServerId id_ = 0;
   std::shared_ptr<FleetLink> link_;
 
+  std::stop_source stop_;     // of recoveries
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable wake_, to_workers_;
   bool stopping_ = false;  // leases are handed on
