@@ -6,7 +6,14 @@ namespace pits {
 namespace {
 
 constexpr std::size_t most_recent = 512, most_recent_bytes = std::size_t{16} << 20U;
-constexpr std::int64_t read_ahead = 256;  // groups
+constexpr std::int64_t read_ahead = 256;            // groups
+constexpr std::int64_t read_ahead_bytes = 4 << 20;  // and one group more
+// $2 an event of the first group, $3 groups, $4 bytes.
+constexpr auto groups_from =
+    "SELECT first, bytes FROM (SELECT first, bytes, sum(length(bytes)) OVER (ORDER BY first) - length(bytes) AS before"
+    "   FROM (SELECT first, bytes FROM pits.event_{0} WHERE bandit = $1 AND first >= (SELECT"
+    "     max(first) FROM pits.event_{0} WHERE bandit = $1 AND first <= $2) ORDER BY first LIMIT $3) g) g"
+    " WHERE before < $4 ORDER BY first";
 // $4 its first event, $5 its bytes, $6 keys that are forgotten with it.
 constexpr auto rewritten_group =
     "rewritten AS (UPDATE pits.event_{} e SET bytes = $5 FROM fence WHERE e.bandit = fence.id AND e.first = $4),"
@@ -29,14 +36,24 @@ void PostgresStore::lose() {
 }
 
 template <class... Values>
-Rows PostgresStore::read(std::string_view sql, const Values&... values) const {
+Rows PostgresStore::read_within(std::chrono::milliseconds most, std::string_view sql, const Values&... values) const {
+  const auto ask = [&] {
+    const auto database = pool_->take();
+    const Postgres::Patience enough(*database, most);
+    return database->run(sql, bandit_, values...);
+  };
   const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   try {
-    return pool_->take()->run(sql, bandit_, values...);
+    return ask();
   } catch (const ConnectionError&) {  // of before a restart of the database, perhaps
     if (std::chrono::steady_clock::now() > soon) throw;
-    return pool_->take()->run(sql, bandit_, values...);
+    return ask();
   }
+}
+
+template <class... Values>
+Rows PostgresStore::read(std::string_view sql, const Values&... values) const {
+  return read_within(Postgres::patience, sql, values...);
 }
 
 void PostgresStore::remember(EventNumber first, std::string bytes) const {
@@ -62,11 +79,8 @@ std::optional<GroupReader> PostgresStore::group(EventNumber number) const {
     if (number == next_) most = read_ahead;
   }
   for (auto part = part_of(number); part; part = part_of(number, *part)) {
-    const Rows rows = read(fmt::format("SELECT first, bytes FROM pits.event_{0} WHERE bandit = $1 AND first >= (SELECT"
-                                       " max(first) FROM pits.event_{0} WHERE bandit = $1 AND first <= $2)"
-                                       " ORDER BY first LIMIT $3",
-                                       *part),
-                           number, most);
+    const Rows rows = read_within(Postgres::patience_for(2 * read_ahead_bytes), fmt::format(groups_from, *part), number,
+                                  most, read_ahead_bytes);
     if (rows.size() == 0) continue;
     for (int row = 0; row < rows.size(); ++row) remember(rows.natural(row, 0), rows.text(row, 1));
     GroupReader found(rows.text(0, 1), rows.natural(0, 0));
