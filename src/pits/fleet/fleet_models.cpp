@@ -10,7 +10,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds retry{100}, models_every{200};
 constexpr Microseconds all_models_every = 1'000'000;
-constexpr Microseconds look_every = 600'000'000;  // for partitions, and contexts of idle bandits that are to be erased
+// For partitions, calls that nobody answers, and contexts of idle bandits that are to be erased; and where there was
+// more to delete than at once.
+constexpr Microseconds look_every = 600'000'000, look_again = 5'000'000;
 
 }  // namespace
 
@@ -51,13 +53,13 @@ void Fleet::follow_models() {
       const bool all = start - all_read >= all_models_every;
       read_models(*database, all);
       if (all) all_read = start;
-      if (start - looked_at >= look_every) {
-        looked_at = start;
-        keep_partitions(*database);
-        if (config_.learns) wake_idle(*database);
-      }
       // Reading takes at most a tenth of the time, however many bandits there are.
       pause = milliseconds(10 * (system_clock().steady() - start) / 1000);
+      if (start - looked_at >= look_every) {
+        const bool more = keep_partitions(*database);
+        looked_at = more ? start - look_every + look_again : start;
+        if (config_.learns) wake_idle(*database);
+      }
       link_->report(LinkPart::models, "");
       models_.wait(models_every);
     } catch (const std::exception& e) {

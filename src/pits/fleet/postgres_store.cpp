@@ -183,7 +183,7 @@ void PostgresStore::forget_recent() {
   recent_bytes_ = 0;
 }
 
-// Rows stay until their partition goes (tables.h); nobody reads them any more.
+// Rows stay until somebody looks after their partition (tables.h); nobody reads them any more.
 void PostgresStore::drop_events(EventNumber oldest, std::string_view summary,
                                 const std::vector<std::string>& forgotten) {
   fenced("oldest", oldest, fmt::format(rewritten_group, 0), EventNumber{1}, summary,
