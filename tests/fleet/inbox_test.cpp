@@ -103,5 +103,39 @@ TEST_F(InboxTest, AnUnknownDecisionIsLookedForLessAndLessOften) {
   EXPECT_LT(looks, most_looks);
 }
 
+// Who sends nothing more removes what was answered, after a while and not before.
+TEST_F(InboxTest, AnsweredCallsAreRemovedWhereNothingIsSent) {
+  Postgres database(url);
+  migrate(database);
+  database.execute("INSERT INTO pits.bandit(name) VALUES('shop')");
+  Outbox outbox(
+      url, 7, std::chrono::seconds(10), [](LinkPart, const std::string&) {}, milliseconds(1500));
+  std::promise<void> told;
+  const auto asked = std::chrono::steady_clock::now();
+  outbox.add(1, {.kind = CallKind::retire}, [&](const CallAnswer*, const std::exception_ptr&) { told.set_value(); });
+  ASSERT_TRUE(comes_true([&] { return open_rows() == 1; }));
+  database.run("UPDATE pits.inbox SET answers = $1", packed(std::vector<CallAnswer>(1)));
+  outbox.look();
+  told.get_future().get();
+  EXPECT_TRUE(comes_true([&] { return number("SELECT count(*) FROM pits.inbox") == 0; }));
+  EXPECT_GE(std::chrono::steady_clock::now() - asked, milliseconds(1500));
+}
+
+TEST_F(InboxTest, CallsToRemovedBanditsAreRemoved) {
+  Postgres database(url);
+  migrate(database);
+  database.execute(
+      "INSERT INTO pits.bandit(name) VALUES('shop');"
+      "INSERT INTO pits.inbox(sender, n, bandit, calls, answers) VALUES(7, 1, 1, 'a', NULL), (7, 2, 1, '', 'b'),"
+      " (7, 3, 2, 'a', NULL), (8, 1, 2, '', 'b'), (8, 0, 0, '', NULL)");
+  clean_inbox(database);
+  const Rows left = database.run("SELECT sender, n FROM pits.inbox ORDER BY sender, n");
+  ASSERT_EQ(left.size(), 3)
+      << "those of a bandit that is there, and the one by which a server tries whether it can write";
+  EXPECT_EQ(left.number(0, 1), 1);
+  EXPECT_EQ(left.number(1, 1), 2);
+  EXPECT_EQ(left.number(2, 1), 0);
+}
+
 }  // namespace
 }  // namespace pits::test

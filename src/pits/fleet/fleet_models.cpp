@@ -57,6 +57,7 @@ void Fleet::follow_models() {
       pause = milliseconds(10 * (system_clock().steady() - start) / 1000);
       if (start - looked_at >= look_every) {
         const bool more = keep_partitions(*database);
+        clean_inbox(*database);
         looked_at = more ? start - look_every + look_again : start;
         if (config_.learns) wake_idle(*database);
       }

@@ -196,4 +196,13 @@ bool keep_partitions(Postgres& database, const PartitionAges& ages) {
   return more;
 }
 
+void clean_inbox(Postgres& database) {
+  constexpr std::int64_t most_calls = 5000;
+  database.run(
+      "DELETE FROM pits.inbox i USING (SELECT sender, n FROM pits.inbox o WHERE n > 0 AND"
+      "   NOT EXISTS (SELECT 1 FROM pits.bandit b WHERE b.id = o.bandit) LIMIT $1) d"
+      " WHERE i.sender = d.sender AND i.n = d.n",
+      most_calls);
+}
+
 }  // namespace pits

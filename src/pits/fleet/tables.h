@@ -30,4 +30,7 @@ struct PartitionAges {
 };
 bool keep_partitions(Postgres& database, const PartitionAges& ages = {});
 
+// Deletes calls to bandits that were removed: nobody answers them.
+void clean_inbox(Postgres& database);
+
 }  // namespace pits
