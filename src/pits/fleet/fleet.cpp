@@ -114,8 +114,17 @@ std::shared_ptr<FleetBandit> Fleet::open(const std::string& name) {
   return made;
 }
 
+// Two servers may make the same bandit at once: the later one goes on, and its first event is there in a moment.
+bool Fleet::made_elsewhere(const std::string& name) {
+  const auto end = std::chrono::steady_clock::now() + Postgres::patience;
+  while (!find_bandit(*pool_->take(), name)) {
+    if (std::chrono::steady_clock::now() > end || nap(tick)) return false;
+  }
+  return true;
+}
+
 bool Fleet::create(const std::string& name, const LiveSetup& setup) {
-  created_by(setup);  // before anything is written
+  const Created created = created_by(setup);  // before anything is written
   Epoch epoch = 0;
   BanditId id = 0;
   {
@@ -131,7 +140,14 @@ bool Fleet::create(const std::string& name, const LiveSetup& setup) {
     epoch = mine.number(0, 1);
   }
   PostgresStore store(pool_, id, epoch);
-  Ledger::create(store, clock_, created_by(setup));  // one event: every server has ids of its own
+  try {
+    Ledger::create(store, clock_, created);  // one event: every server has ids of its own
+  } catch (const ConnectionError&) {
+    throw;
+  } catch (const Error&) {
+    if ((store.lost() || store.last() > 0) && made_elsewhere(name)) return false;
+    throw;
+  }
   pool_->take()->execute("NOTIFY pits");
   const std::scoped_lock lock(mutex_);
   names_[name] = id;

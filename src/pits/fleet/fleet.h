@@ -72,6 +72,7 @@ class Fleet {
   using Time = std::chrono::steady_clock::time_point;
   static constexpr int workers = 3;  // threads that take leases and hand them on
 
+  bool made_elsewhere(const std::string& name);
   void watch();
   void beat(Postgres& session);
   void take_leases(Postgres& session);
