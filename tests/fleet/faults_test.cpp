@@ -1,6 +1,7 @@
 // What may go wrong between a server and its database, one thing at a time.
 #include "experiment/expect_error.h"
 #include "fleet/servers.h"
+#include "fleet/slow_link.h"
 #include "log/groups.h"
 #include "pits/log/audit.h"
 
@@ -53,31 +54,18 @@ TEST_F(FaultsTest, CallsThatAreNotThereAreNotCarriedOut) {
 // 64 kB in 50 ms: what takes longer to send than a transaction may be idle.
 TEST_F(FaultsTest, ASlowLinkTakesLargeSnapshotsAndPolicies) {
   const BanditId bandit = new_bandit();
-  const Scratch scratch;
-  std::filesystem::permissions(scratch.path(), std::filesystem::perms(0755));
-  const std::size_t at = url.find("host=") + 5;
-  const std::string command = fmt::format("python3 {}/fleet/proxy.py {} {} 2>/dev/null", PITS_TEST_DIR,
-                                          scratch.path().string(), url.substr(at));
-  FILE* proxy = ::popen(command.c_str(), "w");
-  ASSERT_NE(proxy, nullptr);
-  const auto slow = std::make_shared<PostgresPool>(url.substr(0, at) + scratch.path().string());
-  const bool there = comes_true([&] { return std::filesystem::exists(scratch / ".s.PGSQL.5432"); });
-  if (there) {
-    PostgresStore store(slow, bandit, 1);
-    EXPECT_EQ(store.last(), 0U);
-    std::fputs("delay 0.05 60\n", proxy);
-    std::fflush(proxy);
-    std::this_thread::sleep_for(milliseconds(100));
-    const std::string bytes(2'000'000, 'b');
-    store.keep({.number = 1, .engine = "e", .bytes = bytes});
-    store.publish({.number = 1, .engine = "e", .policy = bytes, .books = ""});
-    EXPECT_FALSE(store.lost());
-    const PostgresStore reader(pool_, bandit);
-    EXPECT_EQ(reader.snapshot(1).bytes, bytes);
-    EXPECT_EQ(reader.version().value().policy, bytes);
-  }
-  ::pclose(proxy);
-  if (!there) GTEST_SKIP() << "python3 is not installed";
+  SlowLink link(url);
+  if (!link.there()) GTEST_SKIP() << "python3 is not installed";
+  PostgresStore store(std::make_shared<PostgresPool>(link.url()), bandit, 1);
+  EXPECT_EQ(store.last(), 0U);
+  link.delay(0.05);
+  const std::string bytes(2'000'000, 'b');
+  store.keep({.number = 1, .engine = "e", .bytes = bytes});
+  store.publish({.number = 1, .engine = "e", .policy = bytes, .books = ""});
+  EXPECT_FALSE(store.lost());
+  const PostgresStore reader(pool_, bandit);
+  EXPECT_EQ(reader.snapshot(1).bytes, bytes);
+  EXPECT_EQ(reader.version().value().policy, bytes);
 }
 
 // One policy that this build cannot read: the other bandits are followed, and the age of this one says so.
@@ -103,17 +91,26 @@ TEST_F(FaultsTest, APolicyThatCannotBeReadConcernsItsBanditOnly) {
 
 // A follower that is always a little behind is not out of date.
 TEST_F(FaultsTest, TheAgeOfAPolicyStartsAgainWithEachOne) {
-  Fleet one(config()), two(config(false));
+  const auto link = std::make_shared<FleetLink>(url, 99, milliseconds(100));
+  Fleet one(config());
   one.create("shop", shop_setup());
-  const auto here = one.open("shop"), there = two.open("shop");
-  const auto start = std::chrono::steady_clock::now();
-  double oldest = 0.0;
-  for (int i = 0; std::chrono::steady_clock::now() - start < std::chrono::seconds(4); ++i) {
-    for (int n = 0; n < 3; ++n) decide(*here);
-    decide(*here, fmt::format("k{}", i));
-    oldest = std::max(oldest, there->model_age());
-  }
-  EXPECT_LT(oldest, 2.0);
+  const auto here = one.open("shop");
+  FleetBandit follower(here->id(), "shop", pool_, link);
+  constexpr EventNumber far = 1'000'000;
+  follower.heard(far, 0);
+  std::this_thread::sleep_for(milliseconds(300));
+  EXPECT_GT(follower.model_age(), 0.2);
+  decide(*here, "k");
+  ASSERT_TRUE(comes_true([&] { return log()->version() && log()->version()->number > 1; }));
+  const auto start = system_clock().steady();
+  follower.heard(far, log()->version()->number);
+  const double again = follower.model_age();
+  EXPECT_LE(again, 1e-6 * static_cast<double>(system_clock().steady() - start));
+  std::this_thread::sleep_for(milliseconds(50));
+  follower.heard(far + 1, follower.decider().model());
+  EXPECT_GT(follower.model_age(), again) << "no newer policy has come";
+  follower.heard(follower.decider().model(), follower.decider().model());
+  EXPECT_EQ(follower.model_age(), 0.0);
 }
 
 // Policies are published too seldom here to bring the settings.

@@ -29,9 +29,28 @@ class MissingStandby {
     database.execute(fmt::format("ALTER SYSTEM SET synchronous_standby_names = '{}'", name));
     database.execute("SELECT pg_reload_conf()");
     comes_true([&] { return Postgres(url_).run("SHOW synchronous_standby_names").text(0, 0) == name; });
-    std::this_thread::sleep_for(milliseconds(200));  // the other processes hear of it too
+    if (!name.empty()) comes_true([&] { return waits(database); });
+  }
+  // Commits begin to wait when another process has heard of it too.
+  bool waits(Postgres& look) const {
+    const std::string sql = fmt::format("CREATE TABLE probe{}()", ++probes_);
+    auto probe = std::async(std::launch::async, [&] {
+      try {
+        Postgres(url_).execute(sql);
+        return false;
+      } catch (const ConnectionError&) {
+        return true;
+      }
+    });
+    while (probe.wait_for(milliseconds(10)) != std::future_status::ready) {
+      look.run(
+          std::string_view("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+                           " AND query LIKE 'CREATE TABLE probe%'"));
+    }
+    return probe.get();
   }
   std::string url_;
+  mutable int probes_ = 0;
 };
 
 // What keeps the holder from finding out whether its commit has happened: another server has the lease by then, or the
@@ -85,13 +104,7 @@ TEST_P(UnknownFateTest, ARewardIsNotSentAgain) {
     take_writes(other, true);
     Cluster::end_sessions(url);
   }
-  EXPECT_TRUE(comes_true([&] {  // it goes on
-    try {
-      return decide(*here, "after").key == "after";
-    } catch (const Error&) {
-      return false;
-    }
-  }));
+  EXPECT_TRUE(answers_again(*here, "after"));
   EXPECT_EQ(check_log(*log()).rewards, 1U);
 }
 
