@@ -8,7 +8,7 @@ die() { printf 'pits: %s\n' "$*" >&2; exit 1; }
 
 build_packages="g++ cmake ninja-build pkg-config libeigen3-dev libhwy-dev librandom123-dev libtbb-dev libfmt-dev
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libarchive-dev libcsv-dev libcurl4-openssl-dev libssl-dev
-  libsqlite3-dev libpq-dev libboost-dev libsimdjson-dev libsodium-dev tzdata curl"
+  libsqlite3-dev libpq-dev libboost-dev libsimdjson-dev libsodium-dev tzdata curl ca-certificates"
 python_packages="python3-dev pybind11-dev python3-numpy python3-venv python3-pip python3-setuptools python3-wheel
   python3-pandas python3-matplotlib"
 # What cpack and the wheel need beside the build.

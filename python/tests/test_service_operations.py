@@ -1,5 +1,6 @@
 """`pits serve`, as its operators meet it: crashes, failing stores, keys, signals, metrics."""
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -337,6 +338,19 @@ def test_metrics_are_well_formed(service):
         names.add((name, found.group(2)))
     assert 'pits_decisions_total{bandit="shop"} 1' in text
     assert 'pits_requests_total{route="POST /v1/bandits/{name}/decide",status="2xx"} 1' in text
+
+
+def test_all_metrics_of_version_one_are_there(service):
+    """Lines of name, type and labels (docs/versions.md)."""
+    service.ok("POST", "/v1/bandits/shop/decide", VISITOR)
+    text = service.ok("GET", "/metrics")
+    frozen = [line.split() for line in (pathlib.Path(__file__).parents[2] / "tests" / "stable" / "metrics.txt").read_text().splitlines()]
+    assert len(frozen) > 25
+    for name, kind, *labels in frozen:
+        assert f"# TYPE {name} {kind}\n" in text
+        sample = re.search(rf"^{name}(?:_count)?(\{{.*\}})? ", text, re.M)
+        assert sample, name
+        assert re.findall(r'([a-z_]+)="', sample.group(1) or "") == labels, name
 
 
 def test_the_page_is_self_contained(service):

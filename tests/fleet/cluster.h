@@ -6,11 +6,22 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 
 #include "experiment/scratch.h"
 #include "pits/fleet/tables.h"
 
 namespace pits::test {
+
+// Within a time that no machine needs: 20 s, and longer where the question itself takes long.
+template <class Condition>
+bool comes_true(Condition&& condition) {
+  for (int i = 0; i < 2000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
 
 class Cluster {
  public:

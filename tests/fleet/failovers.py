@@ -11,8 +11,9 @@ LIMITS = {"death": 0.2, "freeze": LEASE + 0.3, "end": 0.2}
 
 
 class Failovers:
-    def __init__(self, servers, database, turns):
-        self.servers, self.database, self.turns, self.refused = servers, database, turns, 0
+    def __init__(self, servers, database, turns, share=0.0):
+        self.servers, self.database, self.turns, self.share = servers, database, turns, share
+        self.refused, self.slow = 0, []
 
     def holder(self):
         """The server that holds the lease, or None, and the lease's epoch."""
@@ -54,6 +55,8 @@ class Failovers:
         within = sum(t <= limit for t in times)
         print(f"{kind} of the server that learns, until the next one has written a decision: median {1000 * statistics.median(times):.0f} ms, "
               f"largest {1000 * max(times):.0f} ms; {within} of {len(times)} within {1000 * limit:.0f} ms", flush=True)
+        if within < self.share * len(times):
+            self.slow.append(f"{kind}: {within} of {len(times)} were within {1000 * limit:.0f} ms; at least {self.share:.0%} must be")
 
     async def check_refused(self, woken, epoch, turn):
         """The woken server's lease has ended: another epoch has begun, and it writes nothing under the old one. It goes on as
@@ -69,6 +72,8 @@ class Failovers:
         self.refused += 1
 
     async def run(self):
+        """Returns what was too slow."""
         for kind in LIMITS:
             await self.time(kind)
         print(f"the woken server never learned on under its old lease, {self.refused} of {self.turns} times", flush=True)
+        return self.slow

@@ -1,6 +1,7 @@
 // What may go wrong between a server and its database, one thing at a time.
 #include "experiment/expect_error.h"
 #include "fleet/servers.h"
+#include "fleet/slow_link.h"
 #include "log/groups.h"
 #include "pits/log/audit.h"
 
@@ -21,66 +22,6 @@ class FaultsTest : public WithServers {
   }
   std::shared_ptr<PostgresPool> pool_;
 };
-
-// Commits wait for a standby that is not there, after they are in the log of this machine: whose session ends then has
-// committed, and is not answered.
-class MissingStandby {
- public:
-  explicit MissingStandby(std::string url) : url_(std::move(url)) { set("nobody"); }
-  ~MissingStandby() {
-    try {
-      set("");
-    } catch (const std::exception& e) {
-      ADD_FAILURE() << e.what();
-    }
-  }
-  MissingStandby(const MissingStandby&) = delete;
-  MissingStandby& operator=(const MissingStandby&) = delete;
-
- private:
-  void set(const std::string& name) {
-    Postgres database(url_);
-    database.execute(fmt::format("ALTER SYSTEM SET synchronous_standby_names = '{}'", name));
-    database.execute("SELECT pg_reload_conf()");
-    comes_true([&] { return Postgres(url_).run("SHOW synchronous_standby_names").text(0, 0) == name; });
-    std::this_thread::sleep_for(milliseconds(200));  // the other processes hear of it too
-  }
-  std::string url_;
-};
-
-// The holder's answer is lost, and another server takes the lease before the holder can ask what happened. It must not
-// send the reward again: with `sum` and without a key it would count twice.
-TEST_F(FaultsTest, ARewardOfUnknownFateIsNotSentAgain) {
-  FleetConfig seldom = config();
-  seldom.model_age = 1000.0;  // no policy is published meanwhile
-  Fleet one(seldom);
-  one.create("shop", shop_setup(RewardRule::sum, 5.0));
-  const auto here = one.open("shop");
-  const Decided made = decide(*here, "k");
-  ASSERT_TRUE(comes_true([&] { return here->holding() != nullptr; }));
-  std::this_thread::sleep_for(milliseconds(500));  // but for the first
-  Postgres look(url), other(url);
-  other.execute("SET synchronous_commit = off");
-  const auto sessions = [&](const char* wait) {
-    return look.run("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = $1",
-                    wait);
-  };
-  std::future<std::vector<Answer>> rewarded;
-  std::future<void> taking;
-  {
-    const MissingStandby standby(url);
-    rewarded = std::async(std::launch::async, [&] { return reward(*here, {{made.id, 1.0F}}); });
-    const auto waiting = " FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%pits.event%'";
-    ASSERT_TRUE(comes_true([&] { return look.run(std::string("SELECT 1") + waiting).size() > 0; }));
-    taking = std::async(std::launch::async, [&] { other.execute("UPDATE pits.bandit SET epoch = epoch + 1"); });
-    EXPECT_TRUE(comes_true([&] { return sessions("Lock").size() > 0; }));
-    look.run(std::string("SELECT pg_terminate_backend(pid)") + waiting);
-    taking.get();
-  }
-  expect_mentions(message_of([&] { rewarded.get(); }, ErrorKind::failed), {"not known"});
-  EXPECT_TRUE(comes_true([&] { return check_log(*log()).settled == 1; }));
-  EXPECT_EQ(check_log(*log()).rewards, 1U);
-}
 
 TEST_F(FaultsTest, CallsWithoutEventsAreCarriedOutByWhoeverHasTheLastEvent) {
   const BanditId bandit = new_bandit();
@@ -113,31 +54,18 @@ TEST_F(FaultsTest, CallsThatAreNotThereAreNotCarriedOut) {
 // 64 kB in 50 ms: what takes longer to send than a transaction may be idle.
 TEST_F(FaultsTest, ASlowLinkTakesLargeSnapshotsAndPolicies) {
   const BanditId bandit = new_bandit();
-  const Scratch scratch;
-  std::filesystem::permissions(scratch.path(), std::filesystem::perms(0755));
-  const std::size_t at = url.find("host=") + 5;
-  const std::string command = fmt::format("python3 {}/fleet/proxy.py {} {} 2>/dev/null", PITS_TEST_DIR,
-                                          scratch.path().string(), url.substr(at));
-  FILE* proxy = ::popen(command.c_str(), "w");
-  ASSERT_NE(proxy, nullptr);
-  const auto slow = std::make_shared<PostgresPool>(url.substr(0, at) + scratch.path().string());
-  const bool there = comes_true([&] { return std::filesystem::exists(scratch / ".s.PGSQL.5432"); });
-  if (there) {
-    PostgresStore store(slow, bandit, 1);
-    EXPECT_EQ(store.last(), 0U);
-    std::fputs("delay 0.05 60\n", proxy);
-    std::fflush(proxy);
-    std::this_thread::sleep_for(milliseconds(100));
-    const std::string bytes(2'000'000, 'b');
-    store.keep({.number = 1, .engine = "e", .bytes = bytes});
-    store.publish({.number = 1, .engine = "e", .policy = bytes, .books = ""});
-    EXPECT_FALSE(store.lost());
-    const PostgresStore reader(pool_, bandit);
-    EXPECT_EQ(reader.snapshot(1).bytes, bytes);
-    EXPECT_EQ(reader.version().value().policy, bytes);
-  }
-  ::pclose(proxy);
-  if (!there) GTEST_SKIP() << "python3 is not installed";
+  SlowLink link(url);
+  if (!link.there()) GTEST_SKIP() << "python3 is not installed";
+  PostgresStore store(std::make_shared<PostgresPool>(link.url()), bandit, 1);
+  EXPECT_EQ(store.last(), 0U);
+  link.delay(0.05);
+  const std::string bytes(2'000'000, 'b');
+  store.keep({.number = 1, .engine = "e", .bytes = bytes});
+  store.publish({.number = 1, .engine = "e", .policy = bytes, .books = ""});
+  EXPECT_FALSE(store.lost());
+  const PostgresStore reader(pool_, bandit);
+  EXPECT_EQ(reader.snapshot(1).bytes, bytes);
+  EXPECT_EQ(reader.version().value().policy, bytes);
 }
 
 // One policy that this build cannot read: the other bandits are followed, and the age of this one says so.
@@ -163,17 +91,26 @@ TEST_F(FaultsTest, APolicyThatCannotBeReadConcernsItsBanditOnly) {
 
 // A follower that is always a little behind is not out of date.
 TEST_F(FaultsTest, TheAgeOfAPolicyStartsAgainWithEachOne) {
-  Fleet one(config()), two(config(false));
+  const auto link = std::make_shared<FleetLink>(url, 99, milliseconds(100));
+  Fleet one(config());
   one.create("shop", shop_setup());
-  const auto here = one.open("shop"), there = two.open("shop");
-  const auto start = std::chrono::steady_clock::now();
-  double oldest = 0.0;
-  for (int i = 0; std::chrono::steady_clock::now() - start < std::chrono::seconds(4); ++i) {
-    for (int n = 0; n < 3; ++n) decide(*here);
-    decide(*here, fmt::format("k{}", i));
-    oldest = std::max(oldest, there->model_age());
-  }
-  EXPECT_LT(oldest, 2.0);
+  const auto here = one.open("shop");
+  FleetBandit follower(here->id(), "shop", pool_, link);
+  constexpr EventNumber far = 1'000'000;
+  follower.heard(far, 0);
+  std::this_thread::sleep_for(milliseconds(300));
+  EXPECT_GT(follower.model_age(), 0.2);
+  decide(*here, "k");
+  ASSERT_TRUE(comes_true([&] { return log()->version() && log()->version()->number > 1; }));
+  const auto start = system_clock().steady();
+  follower.heard(far, log()->version()->number);
+  const double again = follower.model_age();
+  EXPECT_LE(again, 1e-6 * static_cast<double>(system_clock().steady() - start));
+  std::this_thread::sleep_for(milliseconds(50));
+  follower.heard(far + 1, follower.decider().model());
+  EXPECT_GT(follower.model_age(), again) << "no newer policy has come";
+  follower.heard(follower.decider().model(), follower.decider().model());
+  EXPECT_EQ(follower.model_age(), 0.0);
 }
 
 // Policies are published too seldom here to bring the settings.

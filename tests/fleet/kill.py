@@ -10,7 +10,8 @@ follow from the seed. Then:
   - every accepted reward is in the log once, with its value; no decision has settled twice; no id was given twice
   - every version of the model that was published is the replay of the events before it, to the bit (tests/fleet/replay.cpp)
   - `pits log check` finds nothing, and `pits log verify` makes every decision again
-With --failovers N, N deaths, freezes and ends of the server that learns are timed before (failovers.py). Exit 77: no PostgreSQL.
+With --failovers N, N deaths, freezes and ends of the server that learns are timed before (failovers.py); with --within SHARE it fails where
+fewer of a kind were quick enough. Exit 77: no PostgreSQL.
 """
 import argparse
 import asyncio
@@ -57,7 +58,7 @@ class Run:
         self.at = pathlib.Path(tempfile.mkdtemp(prefix="pits-fleet-", dir=options.directory))
         self.at.chmod(0o755)
         self.agent = options.agent or AGENTS[options.seed % len(AGENTS)]
-        self.told, self.faults = Told(self.settings), {}
+        self.told, self.faults, self.slow = Told(self.settings), {}, []
         self.database = Database(self.at / "postgres")
         (self.at / "proxy").mkdir()
         behind = f"postgresql://pits@/pits?host={self.at / 'proxy'}"
@@ -124,7 +125,7 @@ class Run:
         o = self.options
         await self.start()
         if o.failovers:
-            await Failovers(self.servers, self.database, o.failovers).run()
+            self.slow = await Failovers(self.servers, self.database, o.failovers, o.within).run()
         clients = []
         for i in range(o.clients):
             client = Shopper(i, None, self.told, 1000 * o.seed + i)
@@ -229,6 +230,8 @@ class Run:
         print(f"{self.counted()} kills and restarts ({faults}), {self.agent}, {self.settings}: {len(self.told.decisions):,} decisions answered, "
               f"{len(self.told.accepted):,} accepted rewards ({answers}); 0 lost, 0 twice\n  {found}\n  check: {checked}\n"
               f"  {replayed}\n  verify: {verified}\n  {ran:.0f} s of load", flush=True)
+        if self.slow:
+            raise Failed("; ".join(self.slow))
 
     def end(self):
         for server in self.servers:
@@ -246,6 +249,7 @@ def main():
     parser.add_argument("--faults", type=int, default=20, help="kills of servers and restarts of PostgreSQL")
     parser.add_argument("--rewards", type=int, default=0, help="accepted ones, at least")
     parser.add_argument("--failovers", type=int, default=0, help="deaths, freezes and ends that are timed, of each")
+    parser.add_argument("--within", type=float, default=0.0, help="share of them that must be quick enough, of each kind")
     parser.add_argument("--agent", help="default: by the seed")
     parser.add_argument("--clients", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0)

@@ -268,6 +268,7 @@ TEST(PostgresUrl, ShowsNoPassword) {
   EXPECT_EQ(without_password("postgresql://me:secret@host:5432/db"), "postgresql://me@host:5432/db");
   EXPECT_EQ(without_password("postgresql://host:5432/db"), "postgresql://host:5432/db");
   EXPECT_EQ(without_password("postgresql:///db?password=secret&host=h"), "postgresql:///db?&host=h");
+  EXPECT_EQ(without_password("postgresql:///db?password=a&host=h&password=secret"), "postgresql:///db?&host=h&");
 }
 
 }  // namespace

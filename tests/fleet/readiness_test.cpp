@@ -15,11 +15,10 @@ TEST_F(ReadinessTest, ANewBanditHasNoOldPolicy) {
   Fleet one(config()), two(config(false));
   one.create("shop", shop_setup());
   const auto here = one.open("shop"), there = two.open("shop");
-  std::this_thread::sleep_for(milliseconds(1300));  // every server has read the list of all bandits again
   for (const auto& server : {here, there}) {
+    EXPECT_TRUE(comes_true([&] { return server->status().committed == 1; }));  // it has read the list of all bandits
     const LiveStatus status = server->status();
     EXPECT_EQ(status.model_age, 0.0);
-    EXPECT_EQ(status.committed, 1U);
     EXPECT_EQ(status.learned, 1U);
     EXPECT_EQ(server->holding(), nullptr);
   }

@@ -16,15 +16,6 @@ inline LiveSetup shop_setup(RewardRule rule = RewardRule::first, double window =
           .config = {.rewards = rule, .window = window}};
 }
 
-template <class Condition>
-bool comes_true(Condition&& condition) {
-  for (int i = 0; i < 2000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
-
 inline Decided decide(FleetBandit& bandit, const std::string& key = "") {
   const std::vector<float> x{1.0F, -0.5F};
   Decided made = bandit.decider().make(x, {}, {.key = key}, nullptr, false);
@@ -37,6 +28,17 @@ inline Decided decide(FleetBandit& bandit, const std::string& key = "") {
     error ? written.set_exception(error) : written.set_value(*decided);
   });
   return written.get_future().get();
+}
+
+// May take as long as the machine needs, and patience lets it.
+inline bool answers_again(FleetBandit& bandit, const std::string& key) {
+  return comes_true([&] {
+    try {
+      return decide(bandit, key).key == key;
+    } catch (const Error&) {
+      return false;
+    }
+  });
 }
 
 inline std::vector<Answer> reward(FleetBandit& bandit, std::vector<Reward> rewards) {

@@ -4,9 +4,8 @@
 #include <future>
 
 #include "experiment/expect_error.h"
-#include "fleet/cluster.h"
+#include "fleet/servers.h"
 #include "log/groups.h"
-#include "pits/fleet/fleet.h"
 #include "pits/fleet/lone_lease.h"
 #include "pits/log/audit.h"
 #include "pits/log/event_json.h"
@@ -68,16 +67,11 @@ TEST_F(TablesTest, OfVersion1AreLearnedFurther) {
   Postgres(url).execute(bytes_of(fixtures + "/tables-1.sql"));
   Fleet fleet({.url = url, .model_age = 0.05});
   const auto shop = fleet.open("shop");
-  std::promise<std::vector<Answer>> answered;
-  shop->reward({{5, 1.0F, "click"}, {0, 1.0F, "order"}, {6, 1.0F}}, [&](auto answers, const std::exception_ptr& error) {
-    error ? answered.set_exception(error) : answered.set_value(std::move(answers));
-  });
-  const std::vector<Answer> answers = answered.get_future().get();
+  const std::vector<Answer> answers = reward(*shop, {{5, 1.0F, "click"}, {0, 1.0F, "order"}, {6, 1.0F}});
   EXPECT_NE(answers.at(0), Answer::unknown) << "accepted, or expired once the clock has passed its window";
   EXPECT_EQ(answers.at(1), Answer::duplicate);
   EXPECT_EQ(answers.at(2), Answer::unknown);
-  for (int i = 0; i < 500 && rows_of("policy") == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(rows_of("policy"), 1);
+  EXPECT_TRUE(comes_true([&] { return rows_of("policy") == 1; }));
   EXPECT_GT(check_log(*read_log(url, "shop")).events, 30U);
 }
 
@@ -102,8 +96,7 @@ TEST_F(TablesTest, AnIdleBanditIsHeldWhenRetentionIsDue) {
   Postgres(url).execute("UPDATE pits.bandit SET look_at = now() - interval '1 s' WHERE name = 'due'");
   Fleet fleet({.url = url});
   const auto due = fleet.open("due"), idle = fleet.open("idle");
-  for (int i = 0; i < 500 && due->holding() == nullptr; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_NE(due->holding(), nullptr);
+  EXPECT_TRUE(comes_true([&] { return due->holding() != nullptr; }));
   EXPECT_EQ(idle->holding(), nullptr);
 }
 
@@ -200,6 +193,36 @@ TEST_F(PartitionsTest, AreDroppedWhenNobodyNeedsThem) {
   one->commit({.first = 31, .group = group_of(31)});
   EXPECT_EQ(value_at(*one, 31), 31U);
   EXPECT_EQ(value_at(*read_log(url, "one"), 1), 9U);
+}
+
+// One bandit keeps its events for ever: what others have dropped goes all the same, and not their first groups.
+TEST_F(PartitionsTest, LoseWhatWasDroppedWhereAnotherBanditNeedsThem) {
+  auto one = new_store("one"), two = new_store("two"), three = new_store("three");
+  for (EventNumber n = 1; n <= 40; ++n) {
+    one->commit({.first = n, .group = group_of(n)});
+    two->commit({.first = n, .group = group_of(100 + n)});
+    if (n <= 10) three->commit({.first = n, .group = group_of(200 + n)});
+    if (n % 20 == 0) rotate();
+  }
+  const auto kept = [&](const char* name) {
+    return pool_->take()
+        ->run("SELECT count(*) FROM pits.event e JOIN pits.bandit b ON b.id = e.bandit WHERE b.name = $1", name)
+        .number(0, 0);
+  };
+  one->drop_events(31, group_of(7, 2), {});
+  three->drop_events(11, group_of(9, 2), {});
+  EXPECT_EQ(kept("one"), 40) << "not yet";
+  keep_partitions(*pool_->take(), {.length = 0.0, .closed = 3600.0});
+  EXPECT_EQ(kept("one"), 40) << "they were closed a moment ago";
+  while (keep_partitions(*pool_->take(), {.length = 1e9, .closed = 0.0, .work = std::chrono::milliseconds(0)})) {
+  }
+  EXPECT_EQ(kept("one"), 1 + 10);
+  EXPECT_EQ(kept("two"), 40);
+  EXPECT_EQ(kept("three"), 1);
+  EXPECT_EQ(value_at(*read_log(url, "one"), 1), 7U);
+  EXPECT_EQ(value_at(*read_log(url, "one"), 31), 31U);
+  EXPECT_EQ(value_at(*read_log(url, "two"), 5), 105U);
+  EXPECT_EQ(read_log(url, "one")->group_from(5)->first(), 31U);
 }
 
 // A backup that reads the tables keeps partitions from being dropped, and nothing else.

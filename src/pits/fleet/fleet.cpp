@@ -12,8 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds tick{25};
-constexpr int ids_every = 20;  // ticks: half a block of ids lasts longer
-constexpr int workers = 3;
+constexpr int clock_every = 20;         // ticks
+constexpr milliseconds ids_every{500};  // half a block of ids lasts longer
 constexpr std::int64_t session_locks = session_lock(0);
 
 }  // namespace
@@ -33,13 +33,16 @@ Fleet::Fleet(const FleetConfig& config)
   watch_thread_ = in_thread("pits watch", [this] { watch(); });
   threads_.push_back(in_thread("pits listens", [this] { listen(); }));
   threads_.push_back(in_thread("pits models", [this] { follow_models(); }));
+  threads_.push_back(in_thread("pits ids", [this] { keep_ids(); }));
   if (config.learns) threads_.push_back(in_thread("pits inbox", [this] { poll_inbox(); }));
   for (int i = 0; i < workers; ++i) threads_.push_back(in_thread("pits leases", [this] { work(); }));
 }
 
-// Leases are handed on at once, each when all of its bandit is written and learned; until then the session says that
-// this server is alive. Answers to the bandits' calls stop before the bandits end.
+// Leases are handed on at once, each when all of its bandit is written and learned, and of those that are being taken a
+// recovery is given up; until then the session says that this server is alive. Answers to the bandits' calls stop
+// before the bandits end.
 Fleet::~Fleet() {
+  stop_.request_stop();
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -53,12 +56,7 @@ Fleet::~Fleet() {
     pool_->take()->run("UPDATE pits.server SET learns = false WHERE id = $1", id_);
   } catch (const std::exception&) {
   }
-  for (const auto& [id, bandit] : bandits_) {
-    try {
-      release(*bandit, true);
-    } catch (const std::exception&) {  // another server takes the lease when the session is gone
-    }
-  }
+  release_all();
   link_->outbox.stop();
   {
     const std::scoped_lock lock(mutex_);
@@ -116,8 +114,17 @@ std::shared_ptr<FleetBandit> Fleet::open(const std::string& name) {
   return made;
 }
 
+// Two servers may make the same bandit at once: the later one goes on, and its first event is there in a moment.
+bool Fleet::made_elsewhere(const std::string& name) {
+  const auto end = std::chrono::steady_clock::now() + Postgres::patience;
+  while (!find_bandit(*pool_->take(), name)) {
+    if (std::chrono::steady_clock::now() > end || nap(tick)) return false;
+  }
+  return true;
+}
+
 bool Fleet::create(const std::string& name, const LiveSetup& setup) {
-  created_by(setup);  // before anything is written
+  const Created created = created_by(setup);  // before anything is written
   Epoch epoch = 0;
   BanditId id = 0;
   {
@@ -133,7 +140,14 @@ bool Fleet::create(const std::string& name, const LiveSetup& setup) {
     epoch = mine.number(0, 1);
   }
   PostgresStore store(pool_, id, epoch);
-  Ledger::create(store, clock_, created_by(setup));  // one event: every server has ids of its own
+  try {
+    Ledger::create(store, clock_, created);  // one event: every server has ids of its own
+  } catch (const ConnectionError&) {
+    throw;
+  } catch (const Error&) {
+    if ((store.lost() || store.last() > 0) && made_elsewhere(name)) return false;
+    throw;
+  }
   pool_->take()->execute("NOTIFY pits");
   const std::scoped_lock lock(mutex_);
   names_[name] = id;
@@ -169,10 +183,7 @@ void Fleet::watch() {
       if (!locked) locked = session->run("SELECT pg_try_advisory_lock($1)", session_locks + id_).truth(0, 0);
       beat(*session);
       if (config_.learns && !stopping()) take_leases(*session);
-      if (ticks++ % ids_every == 0) {
-        reserve_ids(needy());
-        clock_.read(*session);
-      }
+      if (ticks++ % clock_every == 0) clock_.read(*session);
       link_->report(LinkPart::session, "");
     } catch (const std::exception& e) {
       link_->report(LinkPart::session, e.what());
@@ -221,6 +232,18 @@ void Fleet::beat(Postgres& session) {
   }
   const std::scoped_lock lock(mutex_);
   members_ = std::move(members);
+}
+
+// Not by the thread that says that this server is alive: a commit takes as long as the disk, or another's lock.
+void Fleet::keep_ids() {
+  do {
+    try {
+      reserve_ids(needy());
+      link_->report(LinkPart::ids, "");
+    } catch (const std::exception& e) {
+      link_->report(LinkPart::ids, e.what());
+    }
+  } while (!nap(ids_every));
 }
 
 Numbers Fleet::needy() const {

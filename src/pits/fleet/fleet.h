@@ -70,11 +70,14 @@ class Fleet {
     bool learns;
   };
   using Time = std::chrono::steady_clock::time_point;
+  static constexpr int workers = 3;  // threads that take leases and hand them on
 
+  bool made_elsewhere(const std::string& name);
   void watch();
   void beat(Postgres& session);
   void take_leases(Postgres& session);
   void look_after(FleetBandit& bandit);
+  void keep_ids();
   Numbers needy() const;  // those that will need ids
   void reserve_ids(const Numbers& needy);
   bool prefers_me(BanditId bandit) const;
@@ -84,15 +87,17 @@ class Fleet {
   void hold(BanditId bandit);
   void recover(const std::shared_ptr<FleetBandit>& bandit, Epoch epoch);
   void release(FleetBandit& bandit, bool wanted);
+  void release_all();
+  struct InboxRow;
   struct Inbox;
   static std::shared_ptr<Inbox> make_inbox();
   void poll_inbox();
   void tell_answered(Postgres& database);
   void scan_senders(Postgres& database, Microseconds now);
   bool read_inbox(Postgres& database);
-  void dispatch(const std::pair<ServerId, std::int64_t>& key, BanditId bandit, const std::string& calls,
-                Microseconds seen, Microseconds since);
-  bool try_again();
+  bool take_row(const std::pair<ServerId, std::int64_t>& key, InboxRow row, Microseconds since);
+  void dispatch(const std::pair<ServerId, std::int64_t>& key, InboxRow row, Microseconds since);
+  std::chrono::milliseconds try_again();
   bool waited(BanditId bandit);
   void listen();
   void follow_models();
@@ -109,6 +114,7 @@ class Fleet {
   ServerId id_ = 0;
   std::shared_ptr<FleetLink> link_;
 
+  std::stop_source stop_;     // of recoveries
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable wake_, to_workers_;
   bool stopping_ = false;  // leases are handed on

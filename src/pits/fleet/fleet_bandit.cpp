@@ -6,13 +6,16 @@ namespace pits {
 namespace {
 
 // Few events are read before a server that takes over goes on; more pages are written for it.
-const LedgerLimits limits{.recovery_events = 4096, .patience = std::chrono::seconds(2)};
+LedgerLimits limits(const std::stop_token& stop) {
+  return {.recovery_events = 4096, .stop = stop, .patience = std::chrono::seconds(2)};
+}
 constexpr Microseconds lease_problem_for = 10'000'000;  // it is tried again sooner
 
 }  // namespace
 
-Holding::Holding(std::unique_ptr<PostgresStore> to, const Clock& clock, const SharedServing& shared)
-    : store(*to), live(std::move(to), clock, limits, shared), since(system_clock().steady()), used(since) {}
+Holding::Holding(std::unique_ptr<PostgresStore> to, const Clock& clock, const SharedServing& shared,
+                 const std::stop_token& stop)
+    : store(*to), live(std::move(to), clock, limits(stop), shared), since(system_clock().steady()), used(since) {}
 
 FleetBandit::FleetBandit(BanditId id, std::string name, std::shared_ptr<PostgresPool> pool,
                          std::shared_ptr<FleetLink> link)

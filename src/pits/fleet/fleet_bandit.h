@@ -9,7 +9,9 @@ namespace pits {
 
 // While this server holds the lease.
 struct Holding {
-  Holding(std::unique_ptr<PostgresStore> store, const Clock& clock, const SharedServing& shared);
+  // Recovers its log, until `stop`: then it throws.
+  Holding(std::unique_ptr<PostgresStore> store, const Clock& clock, const SharedServing& shared,
+          const std::stop_token& stop);
 
   PostgresStore& store;
   LiveBandit live;

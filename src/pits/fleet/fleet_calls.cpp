@@ -157,7 +157,8 @@ bool FleetBandit::take(const Taken& taken, Microseconds since, std::function<voi
                                  const bool not_yet = error && failure_of(error) == Failure::not_yet;
                                  const Fate done = row->answered ? Fate::answered : Fate::done;
                                  finished(!error ? done : not_yet ? Fate::not_yet : Fate::failed);
-                               }});
+                               },
+                           .bytes = taken.calls.size()});
   return true;
 }
 

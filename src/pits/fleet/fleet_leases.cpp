@@ -164,9 +164,29 @@ void Fleet::recover(const std::shared_ptr<FleetBandit>& open, Epoch epoch) {
       SharedServing{
           .decider = open->shared_decider(),
           .model_age = static_cast<Microseconds>(config_.model_age * 1e6),
-          .elsewhere = [bandit = open.get()](Decided decided) { bandit->write_elsewhere(std::move(decided)); }}));
+          .elsewhere = [bandit = open.get()](Decided decided) { bandit->write_elsewhere(std::move(decided)); }},
+      stop_.get_token()));
   const std::scoped_lock lock(mutex_);
   held_[open->id()] = open;
+}
+
+// Some at once: each waits for its commits.
+void Fleet::release_all() {
+  std::vector<std::shared_ptr<FleetBandit>> all;
+  for (const auto& [id, bandit] : bandits_) all.push_back(bandit);
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < workers; ++i) {
+    threads.push_back(in_thread("pits leases", [&] {
+      for (std::size_t at = next++; at < all.size(); at = next++) {
+        try {
+          release(*all[at], true);
+        } catch (const std::exception&) {  // another server takes the lease when the session is gone
+        }
+      }
+    }));
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 // `wanted`: somebody has to go on with it; else whoever gets the next call.

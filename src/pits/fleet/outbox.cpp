@@ -13,7 +13,6 @@ constexpr std::size_t most_calls = 500;               // in a row
 constexpr std::size_t most_rows = 500;                // in one insert
 constexpr std::size_t most_bytes = 4 << 20;           // in a row or an insert of more than one call or row
 constexpr std::chrono::milliseconds retry{50};
-constexpr std::chrono::seconds kept{60};          // rows that were answered
 constexpr std::chrono::seconds durable_after{1};  // by the database, though nobody waits for it
 
 using Steady = std::chrono::steady_clock;
@@ -29,8 +28,9 @@ std::exception_ptr ended() { return std::make_exception_ptr(failed("the service 
 
 }  // namespace
 
-Outbox::Outbox(std::string url, ServerId sender, std::chrono::milliseconds patience, Report report)
-    : url_(std::move(url)), sender_(sender), patience_(patience), report_(std::move(report)) {
+Outbox::Outbox(std::string url, ServerId sender, std::chrono::milliseconds patience, Report report,
+               std::chrono::milliseconds kept)
+    : url_(std::move(url)), sender_(sender), patience_(patience), report_(std::move(report)), kept_(kept) {
   sender_thread_ = std::thread([this] { send(); });
   receiver_thread_ = std::thread([this] { receive(); });
 }
@@ -156,15 +156,16 @@ void Outbox::send() {
   for (bool stopping = false, failing = false;;) {
     if (rows.empty()) rows = next_rows(stopping);
     if (rows.empty() && stopping) return;
-    if (rows.empty() && !failing) continue;
+    const bool sends = !rows.empty();
+    if (!sends && !failing && !(last_number_ > 0 && clean_due())) continue;
     try {
       if (!database || database->broken()) {
         database = std::make_unique<Postgres>(url_);
         database->execute("SET synchronous_commit = off");
       }
-      if (rows.empty()) try_to_write(*database);
+      if (!sends && failing) try_to_write(*database);
       while (!rows.empty()) written(rows, insert(*database, rows));
-      clean(*database);
+      if (clean_due()) clean(*database);
       failing = false;
       report_(LinkPart::calls, "");
     } catch (const std::exception& e) {
@@ -223,11 +224,13 @@ std::size_t Outbox::insert(Postgres& database, std::deque<Row>& rows) {
   return bytes.size();
 }
 
+// Also where nothing is sent: what was sent last stays no longer.
+bool Outbox::clean_due() const { return marks_.empty() || Steady::now() - marks_.back().first >= kept_ / 10; }
+
 void Outbox::clean(Postgres& database) {
   const auto now = Steady::now();
-  if (!marks_.empty() && now - marks_.back().first < kept / 10) return;
   marks_.emplace_back(now, last_number_);
-  if (now - marks_.front().first < kept) return;
+  if (now - marks_.front().first < kept_) return;
   database.run("DELETE FROM pits.inbox WHERE sender = $1 AND n <= $2 AND answers IS NOT NULL", sender_,
                marks_.front().second);
   marks_.pop_front();

@@ -19,9 +19,9 @@ using ServerId = std::int64_t;
 using CallDone = std::function<void(const CallAnswer*, const std::exception_ptr&)>;
 
 // Of what a server does with the database, each on a thread and a connection of its own.
-enum class LinkPart { session, calls, answers, inbox, models };
+enum class LinkPart { session, calls, answers, inbox, models, ids };
 template <>
-inline constexpr auto enum_names<LinkPart> = std::array{"session", "calls", "answers", "inbox", "models"};
+inline constexpr auto enum_names<LinkPart> = std::array{"session", "calls", "answers", "inbox", "models", "ids"};
 
 class Outbox {
  public:
@@ -29,7 +29,7 @@ class Outbox {
   using Report = std::function<void(LinkPart, const std::string&)>;
   Outbox(
       std::string url, ServerId sender, std::chrono::milliseconds patience = std::chrono::seconds(10),
-      Report report = [](LinkPart, const std::string&) {});
+      Report report = [](LinkPart, const std::string&) {}, std::chrono::milliseconds kept = std::chrono::seconds(60));
   ~Outbox() { stop(); }
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
@@ -69,6 +69,7 @@ class Outbox {
   void take_back(std::deque<Row>& rows);
   void expire(std::deque<Row>& rows, const std::string& reason);
   void tell_late(const std::string& reason);
+  bool clean_due() const;
   void clean(Postgres& database);
   void try_to_write(Postgres& database);
   bool nap(std::chrono::milliseconds length);
@@ -77,6 +78,7 @@ class Outbox {
   ServerId sender_;
   std::chrono::milliseconds patience_;  // of those who wait
   Report report_;
+  std::chrono::milliseconds kept_;                   // rows that were answered
   std::int64_t last_number_ = 0;                     // of the sending thread
   std::deque<std::pair<Time, std::int64_t>> marks_;  // of the sending thread: last_number_ at some times
   std::deque<Row> recent_;                           // of the sending thread: nobody waits for them

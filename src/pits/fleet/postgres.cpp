@@ -56,6 +56,12 @@ void Parameters::add(unsigned type, std::optional<std::string> value) {
   values_.push_back(std::move(value));
 }
 
+std::size_t Parameters::bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& value : values_) bytes += value ? value->size() : 0;
+  return bytes;
+}
+
 void Parameters::add(std::int64_t value) {
   std::string bytes;
   append(bytes, value);
@@ -89,6 +95,11 @@ void Parameters::add(const Blobs& values) {
     bytes += value;
   }
   add(bytea_array_type, std::move(bytes));
+}
+
+std::chrono::milliseconds Postgres::patience_for(std::size_t bytes) {
+  constexpr std::size_t slowest_link = 1000;  // bytes per millisecond
+  return patience + std::chrono::milliseconds(bytes / slowest_link);
 }
 
 Rows::Rows(pg_result* result) : result_(result, PQclear) {}
@@ -256,38 +267,6 @@ std::vector<std::string> Postgres::wait(std::chrono::milliseconds most) {
   if (::poll(&waiting, 1, static_cast<int>(most.count())) <= 0) return {};
   if (PQconsumeInput(connection_.get()) == 0) lose("hear from", PQerrorMessage(connection_.get()));
   return heard();
-}
-
-PostgresPool::Loan PostgresPool::take() {
-  {
-    std::unique_lock lock(mutex_);
-    free_.wait(lock, [&] { return !idle_.empty() || used_ < most_; });
-    ++used_;
-    if (!idle_.empty()) {
-      auto connection = std::move(idle_.back());
-      idle_.pop_back();
-      return {*this, std::move(connection)};
-    }
-  }
-  try {
-    return {*this, std::make_unique<Postgres>(url_)};
-  } catch (...) {
-    give_back(nullptr);
-    throw;
-  }
-}
-
-void PostgresPool::give_back(std::unique_ptr<Postgres> connection) {
-  {
-    const std::scoped_lock lock(mutex_);
-    --used_;
-    if (connection && connection->broken()) {
-      idle_.clear();  // the others are of the same database: after its restart none of them works
-    } else if (connection) {
-      idle_.push_back(std::move(connection));
-    }
-  }
-  free_.notify_one();
 }
 
 }  // namespace pits

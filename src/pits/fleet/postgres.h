@@ -43,6 +43,7 @@ class Parameters {
   }
   const std::vector<unsigned>& types() const { return types_; }
   const std::vector<std::optional<std::string>>& values() const { return values_; }  // none: NULL
+  std::size_t bytes() const;
 
  private:
   void add(std::int64_t value);
@@ -85,6 +86,8 @@ class Rows {
 class Postgres {
  public:
   static constexpr std::chrono::milliseconds patience{5000};
+  // With so many bytes, on a slow link.
+  static std::chrono::milliseconds patience_for(std::size_t bytes);
 
   // Where the URL has many hosts, each gets its share of the time, and at least 2 s.
   explicit Postgres(const std::string& url);

@@ -6,58 +6,20 @@ namespace pits {
 namespace {
 
 constexpr std::size_t most_recent = 512, most_recent_bytes = std::size_t{16} << 20U;
-constexpr std::int64_t read_ahead = 256;    // groups
-constexpr std::size_t slowest_link = 1000;  // bytes per millisecond
+constexpr std::int64_t read_ahead = 256;            // groups
+constexpr std::int64_t read_ahead_bytes = 4 << 20;  // and one group more
+// $2 an event of the first group, $3 groups, $4 bytes.
+constexpr auto groups_from =
+    "SELECT first, bytes FROM (SELECT first, bytes, sum(length(bytes)) OVER (ORDER BY first) - length(bytes) AS before"
+    "   FROM (SELECT first, bytes FROM pits.event_{0} WHERE bandit = $1 AND first >= (SELECT"
+    "     max(first) FROM pits.event_{0} WHERE bandit = $1 AND first <= $2) ORDER BY first LIMIT $3) g) g"
+    " WHERE before < $4 ORDER BY first";
 // $4 its first event, $5 its bytes, $6 keys that are forgotten with it.
 constexpr auto rewritten_group =
     "rewritten AS (UPDATE pits.event_{} e SET bytes = $5 FROM fence WHERE e.bandit = fence.id AND e.first = $4),"
     " forgotten AS (DELETE FROM pits.key k USING fence WHERE k.bandit = fence.id AND k.key = ANY($6))"
     " SELECT id FROM fence";
 
-// The fence is the UPDATE of the bandit's row; the others take part only where it found the row. A statement opens
-// every table that it names: only what the commit has is in it. A call has to be in the inbox, without an answer: one
-// that the database has forgotten comes again. $1 bandit, $2 epoch, $3 last event before, $4 after.
-std::string statement(const Commit& commit) {
-  std::string sql = commit.recovery ? "WITH fence AS (UPDATE pits.bandit SET recovery = $10, last = coalesce($4, last)"
-                                    : "WITH fence AS (UPDATE pits.bandit SET last = coalesce($4, last)";
-  sql += " WHERE id = $1 AND epoch = $2 AND last = coalesce($3, last)";
-  if (!commit.taken.empty()) {
-    sql +=
-        " AND NOT EXISTS (SELECT 1 FROM unnest($11::bigint[], $12::bigint[]) AS u(sender, n) WHERE NOT EXISTS"
-        "   (SELECT 1 FROM pits.inbox i WHERE i.sender = u.sender AND i.n = u.n AND i.answers IS NULL))";
-  }
-  sql += " RETURNING id)";
-  if (!commit.group.empty()) {
-    sql +=
-        ", events AS (INSERT INTO pits.event(bandit, first, part, bytes) SELECT id, $3 + 1,"
-        "   CASE WHEN $3 = 0 THEN 0 ELSE (SELECT max(part) FROM pits.part) END, $5 FROM fence)";
-  }
-  if (!commit.pages.empty()) {
-    sql +=
-        ", pages AS (INSERT INTO pits.page SELECT id, u.page, u.bytes FROM fence, unnest($6::bigint[], $7::bytea[])"
-        "   AS u(page, bytes) ON CONFLICT (bandit, page) DO UPDATE SET bytes = excluded.bytes)";
-  }
-  if (!commit.keys.empty()) {
-    sql +=
-        ", keys AS (INSERT INTO pits.key SELECT id, u.key, u.decision FROM fence, unnest($8::bytea[], $9::bigint[])"
-        "   AS u(key, decision))";
-  }
-  const auto& taken = commit.taken;
-  if (std::ranges::any_of(taken, [](const TakenCalls& one) { return !one.answers.empty(); })) {
-    sql +=
-        ", answered AS (UPDATE pits.inbox i SET answers = u.answers, calls = '' FROM fence,"
-        "   unnest($11::bigint[], $12::bigint[], $13::bytea[]) AS u(sender, n, answers)"
-        "   WHERE i.sender = u.sender AND i.n = u.n AND u.answers <> '')";
-  }
-  if (std::ranges::any_of(taken, [](const TakenCalls& one) { return one.answers.empty(); })) {
-    sql +=
-        ", done AS (DELETE FROM pits.inbox i USING fence, unnest($11::bigint[], $12::bigint[], $13::bytea[])"
-        "   AS u(sender, n, answers) WHERE i.sender = u.sender AND i.n = u.n AND u.answers = '')";
-  }
-  return sql + " SELECT id FROM fence";
-}
-
-std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 }  // namespace
 
 PostgresStore::PostgresStore(std::shared_ptr<PostgresPool> pool, BanditId bandit, Epoch epoch)
@@ -73,62 +35,25 @@ void PostgresStore::lose() {
   throw failed("the lease of this bandit is another server's now");
 }
 
-// After a connection was lost in a commit: did it happen? The new epoch stops what may still be under way, since both
-// need the bandit's row; what is there after that is final. Where another server has the lease now, nobody here knows.
-bool PostgresStore::happened(EventNumber last_before, EventNumber last_after) {
-  const auto database = pool_->take();
-  const Rows now =
-      database->run("UPDATE pits.bandit SET epoch = epoch + 1 WHERE id = $1 AND epoch = $2 RETURNING epoch, last",
-                    bandit_, epoch_.load());
-  const bool mine = now.size() == 1 && (now.natural(0, 1) == last_before || now.natural(0, 1) == last_after);
-  if (!mine) throw ConnectionError("whether the log has it is not known: another server has the lease now");
-  epoch_ = now.number(0, 0);
-  return now.natural(0, 1) == last_after;
-}
-
-void PostgresStore::commit(const Commit& commit) {
-  check_held();
-  const bool has_group = !commit.group.empty();
-  const EventNumber before = commit.first - 1;
-  const EventNumber after = has_group ? before + event_count(commit.group) : 0;
-  const auto write = [&]() -> bool {
+template <class... Values>
+Rows PostgresStore::read_within(std::chrono::milliseconds most, std::string_view sql, const Values&... values) const {
+  const auto ask = [&] {
     const auto database = pool_->take();
-    Numbers pages, decisions, senders, numbers;
-    Blobs page_bytes, keys, answers;
-    for (const auto& [page, bytes] : commit.pages) pages.push_back(integer(page)), page_bytes.push_back(bytes);
-    for (const auto& [key, id] : commit.keys) keys.push_back(key), decisions.push_back(integer(id));
-    for (const TakenCalls& taken : commit.taken) {
-      senders.push_back(taken.sender), numbers.push_back(taken.number), answers.push_back(taken.answers);
-    }
-    const auto given = [](bool there, EventNumber n) { return there ? std::optional(integer(n)) : std::nullopt; };
-    return database
-               ->run(statement(commit), bandit_, epoch_.load(), given(commit.first > 0, before),
-                     given(has_group, after), commit.group, pages, page_bytes, keys, decisions,
-                     commit.recovery.value_or(std::string()), senders, numbers, answers)
-               .size() == 1;
+    const Postgres::Patience enough(*database, most);
+    return database->run(sql, bandit_, values...);
   };
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   try {
-    try {
-      if (!write()) lose();
-    } catch (const ConnectionError&) {
-      if (!has_group || !(happened(before, after) || write())) lose();
-    }
-  } catch (const ConnectionError&) {
-    lost_ = true;
-    throw;
+    return ask();
+  } catch (const ConnectionError&) {  // of before a restart of the database, perhaps
+    if (std::chrono::steady_clock::now() > soon) throw;
+    return ask();
   }
-  if (has_group) remember(commit.first, commit.group);
 }
 
 template <class... Values>
 Rows PostgresStore::read(std::string_view sql, const Values&... values) const {
-  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  try {
-    return pool_->take()->run(sql, bandit_, values...);
-  } catch (const ConnectionError&) {  // of before a restart of the database, perhaps
-    if (std::chrono::steady_clock::now() > soon) throw;
-    return pool_->take()->run(sql, bandit_, values...);
-  }
+  return read_within(Postgres::patience, sql, values...);
 }
 
 void PostgresStore::remember(EventNumber first, std::string bytes) const {
@@ -154,11 +79,8 @@ std::optional<GroupReader> PostgresStore::group(EventNumber number) const {
     if (number == next_) most = read_ahead;
   }
   for (auto part = part_of(number); part; part = part_of(number, *part)) {
-    const Rows rows = read(fmt::format("SELECT first, bytes FROM pits.event_{0} WHERE bandit = $1 AND first >= (SELECT"
-                                       " max(first) FROM pits.event_{0} WHERE bandit = $1 AND first <= $2)"
-                                       " ORDER BY first LIMIT $3",
-                                       *part),
-                           number, most);
+    const Rows rows = read_within(Postgres::patience_for(2 * read_ahead_bytes), fmt::format(groups_from, *part), number,
+                                  most, read_ahead_bytes);
     if (rows.size() == 0) continue;
     for (int row = 0; row < rows.size(); ++row) remember(rows.natural(row, 0), rows.text(row, 1));
     GroupReader found(rows.text(0, 1), rows.natural(0, 0));
@@ -202,10 +124,8 @@ template <class... Values>
 void PostgresStore::fenced(const char* column, EventNumber at_least, std::string_view change, const Values&... values) {
   check_held();
   const Parameters parameters(bandit_, epoch_.load(), at_least, values...);
-  std::size_t bytes = 0;
-  for (const auto& value : parameters.values()) bytes += value->size();
   const auto database = pool_->take();
-  const Postgres::Patience enough(*database, Postgres::patience + std::chrono::milliseconds(bytes / slowest_link));
+  const Postgres::Patience enough(*database, Postgres::patience_for(parameters.bytes()));
   const std::string sql = fmt::format(
       "WITH fence AS (UPDATE pits.bandit SET {0} = greatest({0}, $3) WHERE id = $1 AND epoch = $2 RETURNING id), {1}",
       column, change);
@@ -263,7 +183,7 @@ void PostgresStore::forget_recent() {
   recent_bytes_ = 0;
 }
 
-// Rows stay until their partition goes (tables.h); nobody reads them any more.
+// Rows stay until somebody looks after their partition (tables.h); nobody reads them any more.
 void PostgresStore::drop_events(EventNumber oldest, std::string_view summary,
                                 const std::vector<std::string>& forgotten) {
   fenced("oldest", oldest, fmt::format(rewritten_group, 0), EventNumber{1}, summary,

@@ -50,6 +50,8 @@ class PostgresStore : public Store {
 
   template <class... Values>
   Rows read(std::string_view sql, const Values&... values) const;
+  template <class... Values>
+  Rows read_within(std::chrono::milliseconds most, std::string_view sql, const Values&... values) const;
   // A change, as part of the statement that proves the lease.
   template <class... Values>
   void fenced(const char* column, EventNumber at_least, std::string_view change, const Values&... values);

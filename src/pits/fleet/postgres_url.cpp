@@ -47,7 +47,7 @@ std::string without_password(std::string_view url) {
   std::string text(url);
   const std::size_t start = text.find("://") + 3, at = text.find('@', start), colon = text.find(':', start);
   if (at != text.npos && colon < at) text.erase(colon, at - colon);
-  if (const std::size_t word = text.find("password="); word != text.npos) {
+  for (std::size_t word = text.find("password="); word != text.npos; word = text.find("password=")) {
     text.erase(word, std::min(text.find('&', word), text.size()) - word);
   }
   return text;

@@ -88,15 +88,31 @@ void open_partition(Postgres& database, std::int64_t part) {
   database.run("INSERT INTO pits.boundary SELECT $1, id, last FROM pits.bandit WHERE last > 0", part);
 }
 
+bool is_needed(Postgres& database, std::int64_t part) {
+  return database
+             .run(fmt::format("SELECT 1 FROM pits.bandit b WHERE EXISTS (SELECT 1 FROM pits.event_{} e"
+                              " WHERE e.bandit = b.id AND e.first >= b.oldest) LIMIT 1",
+                              part))
+             .size() > 0;
+}
+
 void drop_partition(Postgres& database, std::int64_t part) {
-  const std::string needed = fmt::format(
-      "SELECT 1 FROM pits.bandit b WHERE EXISTS (SELECT 1 FROM pits.event_{} e"
-      " WHERE e.bandit = b.id AND e.first >= b.oldest) LIMIT 1",
-      part);
-  if (database.run(needed).size() > 0) return;
   database.execute(fmt::format("DROP TABLE pits.event_{}", part));
   database.run("DELETE FROM pits.part WHERE part = $1", part);
   database.run("DELETE FROM pits.boundary WHERE part = $1", part);
+}
+
+// What bandits have dropped of a partition that others need, some MB at once. Each bandit's groups are found by the
+// index. True where there may be more.
+bool delete_dropped(Postgres& database, std::int64_t part) {
+  constexpr std::int64_t most_groups = 500, most_bytes = 16 << 20;
+  const std::string sql = fmt::format(
+      "DELETE FROM pits.event_{0} e USING (SELECT d.*, sum(size) OVER (ORDER BY bandit, first) - size AS before FROM"
+      "   (SELECT o.* FROM pits.bandit b JOIN LATERAL (SELECT bandit, first, length(bytes) AS size FROM pits.event_{0}"
+      "     WHERE bandit = b.id AND first > 1 AND first < b.oldest ORDER BY first LIMIT $1) o ON true"
+      "     WHERE b.oldest > 0 LIMIT $1) d) d WHERE e.bandit = d.bandit AND e.first = d.first AND before < $2",
+      part);
+  return database.run(sql, most_groups, most_bytes).changed() > 0;
 }
 
 }  // namespace
@@ -139,7 +155,8 @@ void check_tables(Postgres& database) {
 
 // Each change in a transaction of its own, whose locks are held for a moment. One that cannot get them, because a
 // backup reads the tables, is tried another time.
-void keep_partitions(Postgres& database, const PartitionAges& ages) {
+bool keep_partitions(Postgres& database, const PartitionAges& ages) {
+  const auto end = std::chrono::steady_clock::now() + ages.work;
   const auto locked = [&](const auto& change) {
     try {
       database.transaction([&] {
@@ -163,7 +180,29 @@ void keep_partitions(Postgres& database, const PartitionAges& ages) {
       "p.part AND"
       " next.opened < now() - make_interval(secs => $1)) ORDER BY p.part",
       ages.closed);
-  for (int row = 0; row < closed.size(); ++row) locked([&] { drop_partition(database, closed.number(row, 0)); });
+  bool more = false;
+  for (int row = 0; row < closed.size(); ++row) {
+    const std::int64_t part = closed.number(row, 0);
+    bool left = false;
+    do {
+      left = false;
+      locked([&] {
+        if (!is_needed(database, part)) return drop_partition(database, part);
+        left = delete_dropped(database, part);
+      });
+    } while (left && std::chrono::steady_clock::now() < end);
+    more = more || left;
+  }
+  return more;
+}
+
+void clean_inbox(Postgres& database) {
+  constexpr std::int64_t most_calls = 5000;
+  database.run(
+      "DELETE FROM pits.inbox i USING (SELECT sender, n FROM pits.inbox o WHERE n > 0 AND"
+      "   NOT EXISTS (SELECT 1 FROM pits.bandit b WHERE b.id = o.bandit) LIMIT $1) d"
+      " WHERE i.sender = d.sender AND i.n = d.n",
+      most_calls);
 }
 
 }  // namespace pits

@@ -34,8 +34,8 @@ struct LiveSetup {
 // The first event of a log with this setup. Throws where the setup is not valid.
 Created created_by(const LiveSetup& setup);
 
-// Where a fleet shares a bandit: its servers decide by what each of them has, and followers learn of new versions by
-// the snapshots.
+// Where a fleet shares a bandit: its servers decide by what each of them has, and followers read the policies that the
+// learner publishes (pits.policy).
 struct SharedServing {
   std::shared_ptr<Decider> decider{};        // of this server, with ids of its own; none: not shared
   Microseconds model_age = 0;                // a version of the policy is published when the last one is that old

@@ -24,7 +24,7 @@ class LogWriter {
     std::function<void(Ledger&, std::exception_ptr)> finish{};  // with the error, or none
     // Instead of both: a decision that nobody waits for. It is tried until it is durable, or given to `elsewhere`.
     std::optional<Decided> decided{};
-    std::size_t bytes = 0;  // of it
+    std::size_t bytes = 0;  // of it, or of what `apply` writes
     bool dropped = false;   // it: another decision has its id
     bool urgent = true;     // somebody waits for it
     Request* before = nullptr;
