@@ -14,7 +14,7 @@ class SlowLink {
     const std::string command = fmt::format("python3 {}/fleet/proxy.py {} {} 2>/dev/null", PITS_TEST_DIR,
                                             scratch_.path().string(), url.substr(at));
     proxy_ = ::popen(command.c_str(), "w");
-    there_ = proxy_ != nullptr && comes_true([&] { return std::filesystem::exists(scratch_ / ".s.PGSQL.5432"); });
+    there_ = proxy_ != nullptr && comes_true([&] { return answers(); });
   }
   ~SlowLink() {
     if (proxy_ != nullptr) ::pclose(proxy_);
@@ -32,6 +32,15 @@ class SlowLink {
   }
 
  private:
+  bool answers() const {  // a moment after its socket is there
+    if (!std::filesystem::exists(scratch_ / ".s.PGSQL.5432")) return false;
+    try {
+      return Postgres(url_).run("SELECT 1").size() == 1;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
   Scratch scratch_;
   std::string url_;
   FILE* proxy_ = nullptr;
