@@ -50,37 +50,46 @@ void expect_same(const Posterior& a, const Posterior& b, std::span<const float> 
   EXPECT_EQ(a.steps_done(), b.steps_done());
 }
 
-// One step of 1e14 by the sign of the velocity leaves numbers that are no divergence, but the units of the second layer
-// have squares beyond float: no regression on them can be solved. A later training is then that of a posterior which
-// never failed, units and the linear model included.
-TEST(MixtureTraining, OneWhoseRegressionsFailIsUndone) {
+// One step of 1e14 by the sign of the velocity leaves numbers that are no divergence, but the unit of the second layer
+// has squares beyond float: no regression on it can be solved, unless it is 0 for all contexts. Whether the first
+// network, the second or both fail depends on the seed. True if one has, and a later training is then that of a
+// posterior which never failed, units and the linear model included.
+bool fails_and_is_undone(std::uint64_t seed, std::size_t trained) {
   PosteriorConfig config = small_mixture();
+  config.model.hidden = {2, 1};
   config.flow.kind = FlowKind::ensemble;
   config.optimizer = {.rule = Rule::sign, .step = 1e14};
   config.memory.adaptive = true;
+  Posterior posterior(config, d, K, {.seed = seed}), spared(config, d, K, {.seed = seed});
+  const std::vector<PlainObservation> data = linear_data(60, d, K, 6);
+  for (Posterior* p : {&posterior, &spared}) {
+    for (std::size_t t = 0; t < trained; ++t) observe(*p, data[t]);
+    if (trained > 0) p->train(0);
+    for (std::size_t t = trained; t < data.size(); ++t) observe(*p, data[t]);
+  }
+  try {
+    posterior.train(1);
+    return false;
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("singular"), std::string::npos) << e.what();
+  }
+  const std::vector<float> x(data[0].x.begin(), data[0].x.end());
+  expect_same(posterior, spared, x);
+  EXPECT_FALSE(posterior.training_due()) << "before an interval has passed";
+  for (Posterior* p : {&posterior, &spared}) p->train(0);
+  expect_same(posterior, spared, x);
+  double n = 0.0;
+  for (std::size_t a = 0; a < K; ++a) n += posterior.mixture()->regressions(M).n(a);
+  EXPECT_EQ(n, 60.0) << "units were due";
+  return true;
+}
+
+TEST(MixtureTraining, OneWhoseRegressionsFailIsUndone) {
   for (const std::size_t trained : {0U, 30U}) {  // before and after the first one that succeeds
-    Posterior posterior(config, d, K, {.seed = 5}), spared(config, d, K, {.seed = 5});
-    const std::vector<PlainObservation> data = linear_data(60, d, K, 6);
-    for (Posterior* p : {&posterior, &spared}) {
-      for (std::size_t t = 0; t < trained; ++t) observe(*p, data[t]);
-      if (trained > 0) p->train(0);
-      for (std::size_t t = trained; t < data.size(); ++t) observe(*p, data[t]);
-    }
-    const std::vector<float> x(data[0].x.begin(), data[0].x.end());
-    try {
-      posterior.train(1);
-      FAIL() << "was fitted";
-    } catch (const Error& e) {
-      EXPECT_NE(std::string(e.what()).find("singular"), std::string::npos) << e.what();
-    }
-    expect_same(posterior, spared, x);
-    EXPECT_FALSE(posterior.training_due()) << "before an interval has passed";
-    for (Posterior* p : {&posterior, &spared}) p->train(0);
-    expect_same(posterior, spared, x);
-    EXPECT_EQ(spared.mixture()->regressions(M).n(0) + spared.mixture()->regressions(M).n(1) +
-                  spared.mixture()->regressions(M).n(2),
-              60.0)
-        << "units were due";
+    int failed = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) failed += fails_and_is_undone(seed, trained) ? 1 : 0;
+    EXPECT_GE(failed, 5);
+    EXPECT_LE(failed, 19) << "some networks should be fitted before another fails";
   }
 }
 
