@@ -33,6 +33,8 @@ void add_outer(std::span<const float> a, std::span<const float> b, MatrixView<fl
   add_product(Factor<float>{a.data(), a.size(), 1, 1, 1}, row_view(b), to);
 }
 
+float narrowed(double x) { return static_cast<float>(x); }
+
 void add_scaled(float factor, std::span<const float> x, std::span<float> to) {
   for (std::size_t l = 0; l < x.size(); ++l) to[l] += factor * x[l];
 }
@@ -83,18 +85,41 @@ Matrix<float>& FeatureRegressions::edit_covariance(std::size_t action) {
   return p;
 }
 
-void FeatureRegressions::fit(std::span<const RegressionSums> sums, const Address& draws) {
-  const std::size_t K = actions();
+void FeatureRegressions::take_shape(const FeatureRegressions& other) {
+  groups_ = other.groups_;
+  noise_ = other.noise_;
+  if (mean_.rows() == other.actions() && mean_.cols() == other.features() && draws_.rows() == other.draws_.rows())
+    return;
+  mean_.reshape(other.actions(), other.features());
+  draws_.reshape(other.draws_.rows(), other.features());
+  n_.resize(other.actions());
+  misfit_.resize(other.actions());
+  covariance_.assign(other.actions(), Matrix<float>());
+}
+
+// Only solve() throws: all are solved before anything changes.
+void FeatureRegressions::fit(const FeatureRegressions& before, std::span<const RegressionSums> sums,
+                             const Address& draws) {
+  const std::size_t K = before.actions(), F = before.features();
   thread_local std::vector<Matrix<float>> inverses;
+  thread_local Matrix<double> w, means;
   inverses.resize(K);
+  means.reshape(K, F);
+  for (std::size_t a = 0; a < K; ++a) {
+    const bool known = sums[a].n > 0.0;
+    inverses[a].reshape(known ? F : 0, known ? F : 0);
+    if (!known) continue;
+    before.solve(sums[a], w, means.row(a));
+    std::ranges::transform(w.flat(), inverses[a].flat().begin(), narrowed);
+  }
+  take_shape(before);
   thread_local Evidence evidence;
   evidence.clear(groups_.size());
   for (std::size_t a = 0; a < K; ++a) {
     if (sums[a].n > 0.0) {
-      fit(a, sums[a], evidence, inverses[a]);
+      fit(a, sums[a], inverses[a], means.row(a), evidence);
     } else {
       forget(a);
-      inverses[a].reshape(0, 0);
     }
   }
   step_precisions(evidence);  // before the draws: actions without observations have the new prior
@@ -102,7 +127,7 @@ void FeatureRegressions::fit(std::span<const RegressionSums> sums, const Address
 }
 
 // sums.xx holds the lower triangle column by column, which is the upper one row by row. mean = W Wᵀ Xᵀy.
-void FeatureRegressions::solve(const RegressionSums& sums, Matrix<double>& w, std::vector<double>& mean) const {
+void FeatureRegressions::solve(const RegressionSums& sums, Matrix<double>& w, std::span<double> mean) const {
   const std::size_t F = features();
   thread_local Matrix<double> upper;
   thread_local std::vector<double> y;
@@ -119,7 +144,7 @@ void FeatureRegressions::solve(const RegressionSums& sums, Matrix<double>& w, st
   } while (!factor_upper(upper));
   invert_upper(upper, w);
   y.assign(F, 0.0);
-  mean.assign(F, 0.0);
+  std::ranges::fill(mean, 0.0);
   for (std::size_t i = 0; i < F; ++i) {
     const double moment = sums.xy[static_cast<Eigen::Index>(i)];
     for (std::size_t j = i; j < F; ++j) y[j] += w(i, j) * moment;
@@ -129,18 +154,12 @@ void FeatureRegressions::solve(const RegressionSums& sums, Matrix<double>& w, st
   }
 }
 
-void FeatureRegressions::fit(std::size_t action, const RegressionSums& sums, Evidence& evidence,
-                             Matrix<float>& inverse) {
+void FeatureRegressions::fit(std::size_t action, const RegressionSums& sums, const Matrix<float>& inverse,
+                             std::span<const double> mean, Evidence& evidence) {
   const std::size_t F = features();
-  const auto narrowed = [](double v) { return static_cast<float>(v); };
-  thread_local Matrix<double> w;
-  thread_local std::vector<double> mean;
-  solve(sums, w, mean);
-  inverse.reshape(F, F);
-  std::ranges::transform(w.flat(), inverse.flat().begin(), narrowed);
   Matrix<float>& p = covariance_[action].edit();
   p.reshape(F, F);
-  add_gram(std::as_const(inverse).view(), p, Rows::triangular);
+  add_gram(inverse.view(), p, Rows::triangular);
   for (std::size_t i = 0; i < F; ++i) {
     for (std::size_t j = 0; j < i; ++j) p(i, j) = p(j, i);
   }

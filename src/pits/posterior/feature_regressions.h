@@ -25,15 +25,17 @@ struct NoisePrior {
 
 class FeatureRegressions {
  public:
+  FeatureRegressions() = default;  // nothing: memory for a fit
   // F features in groups that share a prior precision, K actions, S draws of each.
   FeatureRegressions(std::vector<CoefficientGroup> groups, std::size_t actions, std::size_t draws,
                      const NoisePrior& noise);
 
   // Draws from the prior.
   void start(const Address& draws);
-  // Starts anew from all those observations, (K), with fresh draws, and lets the evidence choose the precisions of the
-  // next fit.
-  void fit(std::span<const RegressionSums> sums, const Address& draws);
+  // Starts anew from all those observations, (K), with the precisions of `before` and fresh draws, and lets the
+  // evidence choose the precisions of the next fit. Where it throws, these regressions are as they were.
+  void fit(const FeatureRegressions& before, std::span<const RegressionSums> sums, const Address& draws);
+  void fit(std::span<const RegressionSums> sums, const Address& draws) { fit(*this, sums, draws); }
   void observe(std::size_t action, std::span<const float> features, double reward, std::span<const float> noise);
   void add_actions(std::size_t n, const Address& address);
 
@@ -56,8 +58,10 @@ class FeatureRegressions {
 
  private:
   struct Evidence;
-  void fit(std::size_t action, const RegressionSums& sums, Evidence& evidence, Matrix<float>& inverse);
-  void solve(const RegressionSums& sums, Matrix<double>& w, std::vector<double>& mean) const;
+  void fit(std::size_t action, const RegressionSums& sums, const Matrix<float>& inverse, std::span<const double> mean,
+           Evidence& evidence);
+  void take_shape(const FeatureRegressions& other);
+  void solve(const RegressionSums& sums, Matrix<double>& w, std::span<double> mean) const;
   void add_evidence(std::span<const double> mean, const Matrix<float>& p, const RegressionSums& sums, double explained,
                     Evidence& evidence) const;
   void forget(std::size_t action);  // back to the prior

@@ -12,8 +12,6 @@
 namespace pits {
 namespace {
 
-using C = MixtureConstants;
-
 // Of one context: each set's features and means, and the weighted mean.
 struct Predictions {
   std::vector<std::vector<float>> features;  // (sets)
@@ -33,31 +31,6 @@ void add_times(ConstMatrixView<float> m, std::span<const float> x, std::span<flo
 }
 
 }  // namespace
-
-// Where contexts tell nothing, precisions must be free to grow: exploration in all their directions is what costs.
-std::vector<CoefficientGroup> network_groups(const LastLayerConfig& config, const Network& network) {
-  std::vector<CoefficientGroup> groups = coefficient_groups(config, network);
-  for (auto group = groups.begin(); group + 1 < groups.end(); ++group) group->variance = C::coefficient_variance;
-  return groups;
-}
-
-std::vector<CoefficientGroup> linear_groups(std::size_t d) {
-  const auto group = [](std::size_t first, std::size_t count, const PrecisionBounds& bounds) {
-    return CoefficientGroup{.first = static_cast<std::ptrdiff_t>(first),
-                            .count = static_cast<std::ptrdiff_t>(count),
-                            .precision = bounds.start,
-                            .low = bounds.low,
-                            .high = bounds.high};
-  };
-  std::vector<CoefficientGroup> groups;
-  if (d > 0) {
-    groups.push_back(group(0, d, C::linear_precision));
-    groups[0].weight = C::linear_variance_weight;
-    groups[0].variance = C::linear_variance;
-  }
-  groups.push_back(group(d, 1, LastLayerConstants::unit_precision));
-  return groups;
-}
 
 Mixture::Mixture(const LastLayerConfig& config, const Posterior& posterior, const Address& address)
     : config_(config), address_(address), rewards_(posterior.model().actions()) {
@@ -238,13 +211,19 @@ double Mixture::observe(const Posterior& posterior, const Observation& observati
   return reward - p.mean[observation.action];
 }
 
+// The networks' are fitted in the memory of the last ones, and take their place when nothing can fail any more. The
+// linear ones, which may be large, need no second copy: they come last, and change only where all of them can be
+// solved.
 void Mixture::fit(const Posterior& posterior, bool all) {
-  ++fits_;
-  const auto draws = [&](std::size_t set) { return draws_of(set, Purpose::last_layer, fits_); };
+  const auto draws = [&](std::size_t set) { return draws_of(set, Purpose::last_layer, fits_ + 1); };
   thread_local MixtureSums sums;
+  thread_local std::vector<FeatureRegressions> fitted;
   sums.start(posterior, inputs_, all);
-  for (std::size_t i = 0; i < networks(); ++i) sets_[i].fit(sums.network(posterior, i), draws(i));
+  fitted.resize(networks());
+  for (std::size_t i = 0; i < networks(); ++i) fitted[i].fit(sets_[i], sums.network(posterior, i), draws(i));
   if (all) sets_.back().fit(sums.linear(), draws(networks()));
+  for (std::size_t i = 0; i < networks(); ++i) std::swap(sets_[i], fitted[i]);
+  ++fits_;
   const Standardiser& standardiser = posterior.standardiser();
   const RewardScale& scale = standardiser.reward_scale();
   const double room = LastLayerConstants::margin * (scale.high - scale.low);

@@ -35,7 +35,8 @@ class Mixture {
   // One more observation of the posterior: the models are scored, then learn it. Returns the error of their prediction,
   // in the networks' units.
   double observe(const Posterior& posterior, const Observation& observation);
-  // After a training: the networks' regressions start anew from the history, with `all` the linear ones too.
+  // After a training: the networks' regressions start anew from the history, with `all` the linear ones too. Where it
+  // throws, nothing has changed.
   void fit(const Posterior& posterior, bool all);
   // After the posterior has got n more actions.
   void add_actions(const Posterior& posterior, std::size_t n);
@@ -53,7 +54,7 @@ class Mixture {
   // The weighted mean m̄ of the sets, (K).
   void means(const Posterior& posterior, std::span<const float> x, std::span<double> out) const;
 
-  std::size_t draws() const { return sets_[0].draws(); }                                 // S
+  std::size_t draws() const { return sets_[0].draws(); }                               // S
   const FeatureRegressions& regressions(std::size_t set) const { return sets_[set]; }  // M networks, then linear
   double noise_variance(std::size_t set, std::size_t action) const;
   // σ that the networks are to be trained with, out (M), where their own is own_sd; empty: with that (last_layers.h).

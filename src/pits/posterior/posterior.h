@@ -69,13 +69,13 @@ class Posterior {
   // For one that may not: whether learn() would have trained by now.
   bool training_due() const;
   // Parts of learn. train(): units are refreshed, the networks move by the flow, the last layers are fitted.
-  // A training that diverges is undone and throws.
+  // A training that fails is undone and throws; of exact last layers those that it has fitted stay.
   void observe(const Observation& observation);
   void train() { train(training_steps(config_)); }
   void train(int steps);
 
-  // Rewards of every action at x by particle i, (K), and by all of them, (M,K); of a mixture, by draw i and by all draws,
-  // (rows,K). In the networks' units.
+  // Rewards of every action at x by particle i, (K), and by all of them, (M,K); of a mixture, by draw i and by all
+  // draws, (rows,K). In the networks' units.
   void values(std::size_t i, std::span<const float> x, std::span<float> out) const;
   const Matrix<float>& all_values(std::span<const float> x) const;  // valid until this thread asks again
   // What the models of a mixture expect, weighted: rewards of every action at x, (K), in the networks' units.
@@ -123,6 +123,7 @@ class Posterior {
   void own_values(std::size_t i, std::span<const float> z, std::span<float> out) const;
   // σ of every particle's likelihood in a training, (M); empty: the model's. `width`: of the last layers' unit.
   void find_training_noise(double width, std::vector<float>& noise) const;
+  void refit(int steps);
   void move(int steps);
   void train_step();
   void score_particles();
