@@ -1,5 +1,6 @@
 // Units are nobody's business: the agent for products decides the same for other units of rewards and contexts.
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <cmath>
 
@@ -66,6 +67,56 @@ TEST(Invariance, ShiftedOnesChangeNoMoreThanRoundingDoes) {
     }
     EXPECT_LE(std::abs(more), 4.0 * std::sqrt(parted));  // the sum of as many signs
   }
+}
+
+// A small problem whose rewards are learned whatever the agent would have played, so that one decision that rounding
+// turns has no sequel: two numbers, three actions by turns, the better the higher x_0.
+class Rewards {
+ public:
+  static constexpr std::size_t rounds = 120, settled = 60;  // from there on every action has 20 rewards
+
+  explicit Rewards(std::uint32_t seed) : seed_(seed) {}
+
+  // The decisions of an agent that learns a·r + b instead of r.
+  std::vector<Action> decisions(double a, double b) const {
+    const auto agent = find_recipe(agent_catalogue(), "agent", parse_spec("pi-ts,hidden=10,particles=3,train_steps=5"))
+                           ->make({.context_size = 2, .actions = 3, .seed = seed_});
+    std::vector<Action> taken;
+    for (std::uint32_t t = 0; t < rounds; ++t) {
+      Stream stream({.seed = seed_, .purpose = Purpose::target_sample, .step = t});
+      const std::vector<float> x = {static_cast<float>(stream.normal()), static_cast<float>(stream.normal())};
+      const Action shown = t % 3;
+      const double reward = static_cast<float>(shown * 0.5 * x[0] + 0.3 * stream.normal());
+      taken.push_back(agent->choose({.x = x, .id = t}).action);
+      const Feedback event{.x = x, .action = shown, .reward = static_cast<float>(a * reward + b), .id = t};
+      agent->learn({&event, 1});
+    }
+    return taken;
+  }
+
+ private:
+  std::uint32_t seed_;
+};
+
+// 10^e, e between the two.
+double power_of_ten(int low, int high) { return std::pow(10.0, *rc::gen::inRange(100 * low, 100 * high + 1) / 100.0); }
+
+RC_GTEST_PROP(Invariance, RewardsTimesAPowerOfTwoLeaveEveryDecision, (std::uint32_t seed)) {
+  const Rewards rewards(seed);
+  RC_ASSERT(rewards.decisions(std::ldexp(1.0, *rc::gen::inRange(-30, 31)), 0.0) == rewards.decisions(1.0, 0.0));
+}
+
+// Any a, and b of up to 10,000·a of either sign. A float keeps a·r + b up to |b|·2⁻²⁴, which is 6e-4 of a at most, so
+// that an agent in units of its own sees the same rewards up to that. It decides otherwise where the drawn values of
+// two actions are as near, which is about one decision in a thousand then: at most one in thirty may be another.
+RC_GTEST_PROP(Invariance, RewardsInAnyUnitLeaveDecisionsUpToRounding, (std::uint32_t seed)) {
+  const double a = power_of_ten(-6, 6), b = *rc::gen::element(0.0, 1.0, -1.0) * a * power_of_ten(-1, 4);
+  const Rewards rewards(seed);
+  const std::vector<Action> plain = rewards.decisions(1.0, 0.0), other = rewards.decisions(a, b);
+  const std::size_t from = b == 0.0 ? 0 : Rewards::settled;  // before, the zero of rewards matters (scale_prior)
+  std::size_t parted = 0;
+  for (std::size_t t = from; t < Rewards::rounds; ++t) parted += other[t] != plain[t] ? 1 : 0;
+  RC_ASSERT(30 * parted <= Rewards::rounds - from);
 }
 
 }  // namespace
