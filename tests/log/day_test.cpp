@@ -75,7 +75,7 @@ class Day {
 TEST(Day, NeedsNoMoreMemoryThanItsFirstHours) {
   Day day;
   for (int i = 0; i < 3 * 60; ++i) day.minute();
-  const double before = resident_megabytes();
+  [[maybe_unused]] const double before = resident_megabytes();
   for (int i = 3 * 60; i < 24 * 60; ++i) day.minute();
 #ifndef __SANITIZE_ADDRESS__
   EXPECT_LT(resident_megabytes() - before, 6.0) << "MB, beside " << before;
