@@ -51,6 +51,7 @@ TEST(Verify, ReadsAGroupOnce) {
   for (int i = 0; i < 300; ++i) service.live->decide(std::vector<float>(context_size));
   service.store->fails = false;
   service.live->flush();
+  service.live->catch_up();  // the learner reads too
   const std::size_t before = service.store->groups_read;
   EXPECT_EQ(verify_log(*service.store).same, 300U);
   EXPECT_LT(service.store->groups_read - before, 60U);

@@ -85,7 +85,7 @@ class MemoryStore : public Store {
   }
 
   std::size_t pages_written = 0;
-  mutable std::size_t groups_read = 0;
+  mutable std::atomic<std::size_t> groups_read = 0;
 
  private:
   mutable std::mutex mutex_;
